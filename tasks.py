@@ -1,0 +1,128 @@
+"""Run Parley from a checkout: `python tasks.py demo | test [--full] | lint`. Standard library only.
+
+Makes a private environment in `.venv`, installs Parley into it, and runs the task there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+LLAMA = "llama-cpp-python==0.3.36"
+USAGE = """usage: python tasks.py demo [--say LINE]… [--json] [--model NAME] [--diagnostics]
+       python tasks.py test [--full] [pytest arguments]
+       python tasks.py lint"""
+
+
+def main(arguments: list[str]) -> int:
+    task, *rest = arguments or [""]
+    if task not in ("demo", "test", "lint"):
+        print(USAGE, file=sys.stderr)
+        return 0 if task in ("-h", "--help", "help") else 2
+    if not (3, 10) <= sys.version_info[:2] <= (3, 13):
+        return fail(f"Parley needs Python 3.10 to 3.13; this is {platform.python_version()}")
+    code = install("starter" if task == "demo" else "starter,dev")
+    if code:
+        return code
+    if task == "demo":
+        return run([str(PYTHON), "-m", "bridge", "demo", *rest])
+    code = lint()
+    if code or task == "lint":
+        return code
+    return run([str(PYTHON), "-m", "pytest", *rest])
+
+
+def lint() -> int:
+    """Style, types. Every complaint is shown, not only the first tool's."""
+    checks = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
+    codes = [run([str(PYTHON), "-m", *check]) for check in checks]
+    return max(codes)
+
+
+def install(extras: str) -> int:
+    """Bring `.venv` up to date with pyproject.toml. Does nothing where it is already."""
+    stamp = VENV / "parley-installed.txt"
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    done = stamp.read_text(encoding="utf-8").split() if stamp.is_file() else []
+    if PYTHON.is_file() and done[:1] == [wanted] and set(extras.split(",")) <= set(done[1:]):
+        return 0
+    if not PYTHON.is_file():
+        note(f"making a private environment in {VENV.name}")
+        try:
+            venv.create(VENV, with_pip=True, clear=VENV.exists())
+        except (OSError, subprocess.CalledProcessError) as fault:
+            return fail(f"cannot make {VENV.name}: {fault} (on Debian: apt-get install python3-venv)")
+    code = check_compiler()
+    if code:
+        return code
+    note(f"installing Parley with {extras}; llama.cpp is compiled once, which takes some minutes")
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", f".[{extras}]"]
+    code = run(pip)
+    if code:
+        return fail("pip could not install Parley; its last lines above say why")
+    stamp.write_text("\n".join([wanted, *sorted({*done[1:], *extras.split(",")})]), encoding="utf-8")
+    return 0
+
+
+def check_compiler() -> int:
+    """llama.cpp is compiled where pip has no wheel of it yet: say what is missing before pip fails."""
+    if module_there("llama_cpp") or wheel_cached() or compiler_there():
+        return 0
+    hint = {
+        "Windows": "install the Build Tools for Visual Studio with “Desktop development with C++”",
+        "Darwin": "run: xcode-select --install",
+    }.get(
+        platform.system(), "on Debian and Ubuntu: apt-get install build-essential; on Fedora: dnf install gcc-c++ make"
+    )
+    return fail(f"no C++ compiler was found, and llama.cpp has to be compiled here; {hint}")
+
+
+def compiler_there() -> bool:
+    if platform.system() == "Windows":
+        folder = Path(os.environ.get("PROGRAMFILES(X86)", "C:/Program Files (x86)")) / "Microsoft Visual Studio"
+        return shutil.which("cl") is not None or (folder / "Installer" / "vswhere.exe").is_file()
+    if platform.system() == "Darwin":
+        return subprocess.run(["xcode-select", "-p"], capture_output=True, check=False).returncode == 0
+    return any(shutil.which(name) for name in (os.environ.get("CXX") or "c++", "g++", "clang++"))
+
+
+def wheel_cached() -> bool:
+    listing = subprocess.run(
+        [str(PYTHON), "-m", "pip", "cache", "list", "llama_cpp_python"], capture_output=True, text=True, check=False
+    )
+    return LLAMA.split("==")[1] in listing.stdout
+
+
+def module_there(name: str) -> bool:
+    probe = f"import importlib.util as u, sys; sys.exit(u.find_spec({name!r}) is None)"
+    return subprocess.run([str(PYTHON), "-c", probe], check=False).returncode == 0
+
+
+def run(command: list[str]) -> int:
+    sys.stdout.flush()
+    try:
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
+    except KeyboardInterrupt:
+        return 130
+
+
+def note(text: str) -> None:
+    print(f"parley: {text}", file=sys.stderr, flush=True)
+
+
+def fail(text: str) -> int:
+    note(text)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

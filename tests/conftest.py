@@ -1,0 +1,34 @@
+"""Options and fixtures that all tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("full", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run every stated count instead of reduced ones")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("full" if config.getoption("--full") else "quick")
+
+
+@pytest.fixture(scope="session")
+def full(pytestconfig: pytest.Config) -> bool:
+    """Whether every stated count is run."""
+    return bool(pytestconfig.getoption("--full"))
+
+
+@pytest.fixture(scope="session")
+def starter_model() -> Path:
+    """The starter chat model's file, put together in the user's cache where need be."""
+    from bridge.config import Settings
+    from bridge.models import locate, read_catalog
+
+    return locate(read_catalog()["starter-chat"], Settings(), lambda *_: None)
