@@ -1,0 +1,145 @@
+"""The settings of a sidecar: the one table of them, and the one place that reads files and environment for them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bridge.errors import InvalidValue
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - the same parser under its older name
+    import tomli as tomllib
+
+ENVIRONMENT_PREFIX = "PARLEY_"
+Scope = Literal["process", "session", "engine", "turn"]
+
+
+def setting(default: Any, meaning: str, *, scope: Scope, **bounds: Any) -> Any:
+    """One row of the settings table."""
+    return Field(default=default, description=meaning, json_schema_extra={"scope": scope}, **bounds)
+
+
+class Settings(BaseModel):
+    """All settings of one sidecar. Frozen: read once at start, passed to whoever needs them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    endpoint: str = setting("tcp://127.0.0.1:*", "ZeroMQ endpoint to bind; `*` = a free port", scope="process")
+    token: str = setting("", "what clients must say in Hello; empty = a new random one", scope="process")
+    no_auth: bool = setting(False, "let clients in without a token; loopback only", scope="process")
+    owner_pid: int = setting(0, "exit when this process is gone; 0 = nobody's", scope="process", ge=0)
+    ready_file: str = setting("", "also write the ready line to this file", scope="process")
+    idle_exit_s: float = setting(
+        0.0, "exit after so many seconds without a session; 0 = never", scope="process", ge=0, le=86_400 * 30
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "info", "least severe level that is logged to stderr", scope="process"
+    )
+    models_folder: str = setting("", "where models are kept; empty = the user's cache folder", scope="process")
+    catalog: str = setting("", "a models.json of the game, merged over the packaged one", scope="process")
+
+    max_json_bytes: int = setting(8 * 2**20, "largest JSON part of a message", scope="session", ge=1024, le=2**30)
+    max_payload_bytes: int = setting(4 * 2**20, "largest binary part of a message", scope="session", ge=0, le=2**30)
+    max_sessions: int = setting(64, "sessions at a time", scope="process", ge=1, le=10_000)
+    max_agents_per_session: int = setting(256, "agents of one session", scope="session", ge=1, le=100_000)
+    max_nodes: int = setting(512, "nodes of one workflow", scope="session", ge=1, le=100_000)
+    max_template_chars: int = setting(65_536, "characters of one template", scope="session", ge=1, le=16 * 2**20)
+    heartbeat_s: float = setting(5.0, "seconds between two Pings of a client", scope="session", gt=0, le=3600)
+
+    turn_timeout_s: float = setting(
+        120.0, "a turn without progress for so long ends with 4002", scope="turn", gt=0, le=86_400
+    )
+
+    resident_sequences: int = setting(4, "sequences that a model keeps in its context", scope="engine", ge=1, le=256)
+    kv_tokens: int = setting(
+        0,
+        "cells of a model's KV cache in all; 0 = residents × the largest context in use",
+        scope="engine",
+        ge=0,
+        le=2**31 - 1,
+    )
+    unload_grace_s: float = setting(
+        30.0, "seconds that a model stays loaded after its last agent", scope="engine", ge=0, le=86_400
+    )
+    deterministic: bool = setting(
+        False, "decode each sequence by itself, so that texts repeat whatever runs beside", scope="engine"
+    )
+    n_gpu_layers: int = setting(-1, "layers to put on the GPU; -1 = all", scope="engine", ge=-1, le=100_000)
+    n_threads: int = setting(0, "CPU threads of a model; 0 = physical cores", scope="engine", ge=0, le=1024)
+    prompt_chunk: int = setting(
+        256, "prompt tokens read in one step; running streams wait no longer", scope="engine", ge=1, le=8192
+    )
+
+
+def load_settings(
+    config_file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Settings from the file, then `PARLEY_<KEY>` variables, then flags; later wins.
+
+    Without `config_file`, `parley.toml` in the working directory is read if it is there. Raises InvalidValue that
+    names each unknown key or bad value and where it came from.
+    """
+    layers: list[tuple[str, dict[str, Any]]] = []
+    path = config_file or Path("parley.toml")
+    if config_file is not None or path.is_file():
+        layers.append((str(path), _read_toml(path)))
+    variables = os.environ if environment is None else environment
+    found = {
+        key[len(ENVIRONMENT_PREFIX) :].lower(): value
+        for key, value in variables.items()
+        if key.startswith(ENVIRONMENT_PREFIX)
+    }
+    layers.append(("environment", found))
+    layers.append(("command line", {k: v for k, v in (flags or {}).items() if v is not None}))
+
+    merged: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for where, values in layers:
+        for key, value in values.items():
+            if key not in Settings.model_fields:
+                shown = f"{ENVIRONMENT_PREFIX}{key.upper()}" if where == "environment" else key
+                raise InvalidValue(f"unknown setting '{shown}' ({where}); known: {', '.join(Settings.model_fields)}")
+            merged[key] = value
+            origin[key] = where
+    try:
+        return Settings(**merged)
+    except ValidationError as fault:
+        faults = [
+            f"setting '{item['loc'][0]}' ({origin.get(str(item['loc'][0]), 'default')}): {item['msg']}"
+            for item in fault.errors()
+        ]
+        raise InvalidValue("; ".join(faults)) from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise InvalidValue(f"cannot read the settings file {path}: {fault.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise InvalidValue(f"the settings file {path} is not valid TOML: {fault}") from None
+    return values
+
+
+def settings_table() -> list[tuple[str, str, str, str, str]]:
+    """(key, scope, default, bounds, meaning) of every setting, for the docs."""
+    rows = []
+    for key, info in Settings.model_fields.items():
+        extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
+        bounds = [
+            f"{sign} {getattr(rule, attribute)}"
+            for rule in info.metadata
+            for attribute, sign in (("ge", "≥"), ("gt", ">"), ("le", "≤"))
+            if getattr(rule, attribute, None) is not None
+        ]
+        rows.append((key, str(extra.get("scope", "")), repr(info.default), ", ".join(bounds), info.description or ""))
+    return rows

@@ -1,0 +1,172 @@
+"""The contract between what speaks (nodes, turns) and what computes (engines): plain values and narrow protocols.
+
+A `TextModel` is one loaded language model, shared by every agent. Its scheduler thread owns all sequences; the event
+loop hands it `GenerateRequest`s and reads `Generation`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bridge.answer_text import AnswerRules
+from bridge.protocol import FinishReason
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a prompt that is tokenized by itself.
+
+    `tokens` None: `text` is plain text; marker strings in it stay letters. Otherwise `tokens` are the exact ids that
+    stand for `text`: a control token of the template, or what the model itself wrote earlier.
+    """
+
+    text: str
+    tokens: tuple[int, ...] | None = None
+
+
+class Vocabulary(Protocol):
+    """A model's tokenizer. Threading: safe from any thread."""
+
+    @property
+    def markers(self) -> Mapping[str, int]:
+        """Every control token that a chat template may write, by its text."""
+
+    @property
+    def bos(self) -> int | None:
+        """The id that must begin a prompt; None where the model wants none."""
+
+    def tokenize(self, segments: Sequence[Segment]) -> list[int]:
+        """Ids of a whole prompt. Never adds BOS by itself, never reads a marker in plain text."""
+
+    def piece(self, token: int) -> bytes:
+        """The bytes that a token shows as; empty for control tokens, except those that `AnswerText` looks for."""
+
+    def is_end(self, token: int) -> bool:
+        """Whether the token ends a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is drawn; the values are llama.cpp's. `seed` 0 = a random one, `temperature` 0 = greedy."""
+
+    temperature: float = 0.8
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """One reply to be written."""
+
+    sequence: str
+    """Whose cache this prompt continues: one name per (agent, node)."""
+    prompt: tuple[int, ...]
+    max_tokens: int
+    context_size: int
+    """Cells that this sequence may use; prompt + reply never pass it."""
+    sampling: Sampling
+    answer: AnswerRules
+    user_text: str = ""
+    """The last user message as it stands in the prompt; only the mock engine reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one generation cost."""
+
+    prompt_tokens: int
+    cached_tokens: int
+    """Prompt tokens that the sequence still held."""
+    evaluated_tokens: int
+    """Prompt tokens that the model had to read: prompt_tokens − cached_tokens."""
+    generated_tokens: int
+    ttft_ms: float
+    """Milliseconds from the request to its first generated token."""
+    tokens_per_s: float
+    """Generated tokens a second after the first; 0 where there were fewer than two."""
+    dropped: bool
+    """The sequence was known but its cache had to be given up, so the prompt was read anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationResult:
+    """How a generation ended."""
+
+    text: str
+    raw: str
+    """All that was generated, before any rule of `AnswerRules`."""
+    reasoning: str
+    tokens: tuple[int, ...]
+    """The generated ids, without the one that ended the reply."""
+    finish: FinishReason
+    usage: Usage
+
+
+class Generation(Protocol):
+    """A reply while it is written. Read on the event loop.
+
+    Iterating yields visible text as it comes (never an empty string) and ends with the reply, a cancelled one too; it
+    raises InferenceFailed (or the ParleyError that the engine gives). `result` is there once the iteration ended without
+    an error; its text is all the yielded text joined. Whoever stops reading must cancel.
+    """
+
+    def __aiter__(self) -> AsyncIterator[str]: ...
+
+    @property
+    def result(self) -> GenerationResult: ...
+
+    @property
+    def steps(self) -> int:
+        """Decodes that worked on this generation so far, prompt reading included: grows while it gets on."""
+
+    @property
+    def tokens_generated(self) -> int:
+        """Tokens written so far."""
+
+    def cancel(self) -> None:
+        """Stop at the next step. Idempotent; safe after the end."""
+
+
+class TextModel(Protocol):
+    """A loaded language model."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    @property
+    def trained_context(self) -> int:
+        """Tokens of context the model was trained for."""
+
+    @property
+    def chat_template(self) -> str:
+        """The Jinja template of the model file; empty where it has none."""
+
+    def generate(self, request: GenerateRequest) -> Generation:
+        """Queue a reply. Called on the event loop."""
+
+    def forget(self, sequences: Sequence[str]) -> None:
+        """Free what is kept for these sequences; running ones are cancelled."""
+
+    def status(self) -> EngineStatus:
+        """What `ListModels` and `parley doctor` show."""
+
+    def close(self) -> None:
+        """Stop the scheduler thread and free the model. Blocks until both are done; call it off the event loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """Where a loaded model runs and what it holds."""
+
+    backend: str
+    layers_offloaded: int = 0
+    bytes_in_memory: int = 0
+    notes: tuple[str, ...] = field(default=())
+    """Plain sentences about fallbacks, such as a GPU that is not used."""
