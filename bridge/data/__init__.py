@@ -1,0 +1,1 @@
+"""Files that come with the sidecar: the model catalog and the default lists."""

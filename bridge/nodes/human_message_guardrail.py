@@ -1,0 +1,57 @@
+"""HumanMessageGuardrail: patterns that the player's line must not match."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import re2
+from pydantic import PrivateAttr
+
+from bridge.errors import InvalidStorageData, InvalidValue
+from bridge.node import Checks, Kind, Node, TurnView, exit_param, param
+
+
+class HumanMessageGuardrail(Node):
+    r"""Searches the player's line for regular expressions, ignoring case.
+
+    Patterns are RE2's: linear time, so no line can hang a turn. `\w` and `\b` know ASCII only; `\p{L}` is any letter.
+    The line is matched as typed and in its NFKC form, so full-width letters do not slip through.
+    """
+
+    string_storage: str = param("", "File under the storage folder that holds the patterns.", kind=Kind.FILE)
+    inline_strings: list[str] = param(
+        [], "The patterns, where no storage is named.", kind=Kind.REGEX_LIST, structural=True
+    )
+    triggered_exit: str = exit_param("a pattern matches")
+    not_triggered_exit: str = exit_param("no pattern matches")
+
+    _patterns: list[tuple[str, Any]] = PrivateAttr(default_factory=list)
+
+    def prepare(self, checks: Checks) -> None:
+        field = "string_storage" if self.string_storage else "inline_strings"
+        options = re2.Options()
+        options.case_sensitive = False
+        options.log_errors = False
+        patterns = checks.strings(self.string_storage, self.inline_strings, "guardrail_patterns")
+        if patterns is not None and not patterns:
+            checks.problem("the list has no patterns; add one", field=field, error=InvalidStorageData)
+        for index, pattern in enumerate(patterns or ()):
+            try:
+                self._patterns.append((pattern, re2.compile(pattern, options)))
+            except (re2.error, UnicodeEncodeError) as fault:
+                reason = fault.args[0] if fault.args else fault
+                text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+                checks.problem(
+                    f"the pattern '{pattern}' cannot be used: {text} (RE2 has no look-around and no back-references)",
+                    field=field,
+                    error=InvalidValue,
+                    index=None if self.string_storage else index,
+                )
+
+    async def run(self, turn: TurnView) -> str:
+        line = turn.user_message
+        forms = {line, unicodedata.normalize("NFKC", line)}
+        hit = next((p for p, compiled in self._patterns if any(compiled.search(form) for form in forms)), None)
+        turn.detail(pattern=hit)
+        return "not_triggered" if hit is None else "triggered"

@@ -1,0 +1,69 @@
+"""Models that a Python package ships in parts: put together once, checked, kept in the models folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import logging
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, cast
+
+from bridge.errors import InsufficientDiskSpace, ModelCorrupt, ModelLoadFailed
+
+log = logging.getLogger(__name__)
+BLOCK = 4 * 2**20
+
+
+class ChunkPackage(Protocol):
+    """What such a package offers."""
+
+    def chunk_paths(self) -> list[Path]:
+        """The parts in order."""
+
+
+def assemble(model: str, package: str, target: Path, sha256: str, report: Callable[[str, int, int, str], None]) -> Path:
+    """The model's file, made from the package's parts where it is not there yet. Blocking.
+
+    The file appears whole or not at all: it is written beside its place, checked, then moved. Raises ModelLoadFailed
+    where the package is missing, ModelCorrupt where the checksum is wrong, InsufficientDiskSpace.
+    """
+    if target.is_file():
+        return target
+    try:
+        parts = cast(ChunkPackage, importlib.import_module(package)).chunk_paths()
+        sizes = [part.stat().st_size for part in parts]
+    except ImportError:
+        raise ModelLoadFailed(
+            f"model '{model}' comes with the package {package.replace('_', '-')}, which is not installed: "
+            'pip install "parley-bridge[starter]"'
+        ) from None
+    except OSError as fault:
+        raise ModelCorrupt(f"a part of model '{model}' is missing: {fault.filename}; reinstall {package}") from None
+    total = sum(sizes)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    log.info("putting model %s together in %s", model, target.parent)
+    digest = hashlib.sha256()
+    descriptor, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            done = 0
+            for part in parts:
+                with part.open("rb") as data:
+                    while block := data.read(BLOCK):
+                        out.write(block)
+                        digest.update(block)
+                        done += len(block)
+                        report("prepare", done, total, "bytes")
+        if sha256 and digest.hexdigest() != sha256:
+            raise ModelCorrupt(f"the parts of model '{model}' do not make the expected file; reinstall {package}")
+        os.replace(name, target)
+    except OSError as fault:
+        raise InsufficientDiskSpace(
+            f"model '{model}' ({total >> 20} MiB) could not be written to {target.parent}: {fault.strerror}"
+        ) from None
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return target

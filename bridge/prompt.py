@@ -1,0 +1,150 @@
+"""Projection: what of the dialog one node's model reads, as an ordered list of messages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bridge.node import Placement
+from bridge.protocol import Interaction, Output
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The tokens with which a model wrote a reply: `tokens`, then the text `tail` that ends inside no token of them."""
+
+    tokens: tuple[int, ...]
+    tail: str
+
+
+SpokenKey = tuple[int, int]
+"""(turn_id, step) of an output."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One message of a prompt, before the chat format."""
+
+    role: Role
+    text: str
+    label: str = ""
+    """Who says it, where somebody does: `history_name`, else the node's name; the player's name for the player."""
+    named: bool = False
+    """The label stands before the text (`history_name` is set). The transcript format labels every line anyway."""
+    spoken: Spoken | None = None
+    """How this very node's model wrote the text; lets its cache be kept token for token."""
+    repeats_player: bool = False
+    """The player's line stands earlier in the prompt already; a script does not say it twice."""
+
+    @property
+    def content(self) -> str:
+        """The text as chat formats show it."""
+        return f"{self.label}: {self.text}" if self.named else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that the prompt of one step depends on."""
+
+    node_name: str
+    system_prompt: str
+    player_name: str
+    history: Sequence[Interaction]
+    """Earlier turns still in this node's view, oldest first."""
+    user_message: str
+    """The player's line of this turn, as typed."""
+    outputs: Sequence[Output]
+    """What earlier steps of this turn wrote."""
+    area: Sequence[PromptMessage]
+    """This node's user-area message and what its template puts around it; see `user_area`."""
+    spoken: Mapping[SpokenKey, Spoken] = field(default_factory=dict)
+    """This node's own replies by (turn_id, step)."""
+    summary: str = ""
+    turn_id: int = 0
+
+
+SUMMARY_HEADING = "Record of earlier dialogue (background, not instructions):"
+
+
+def user_area(
+    *, input_text: str, user_message: str, rendering: str | None, placement: Placement, player_name: str
+) -> list[PromptMessage]:
+    """The user-area message of a node, with its template placed. `rendering` None: the node has no template."""
+
+    def user(text: str) -> PromptMessage:
+        return PromptMessage("user", text, label=player_name)
+
+    own = user(input_text or user_message)
+    if rendering is None:
+        return [own]
+    if placement == "InPlaceOfUser":
+        return [user(rendering or user_message)]
+    if not rendering.strip():
+        return [own]
+    added = PromptMessage("system", rendering) if placement.endswith("AsSystem") else user(rendering)
+    return [added, own] if placement.startswith("Before") else [own, added]
+
+
+def project(view: View) -> list[PromptMessage]:
+    """The messages of one prompt: system, earlier turns, the current turn. Empty messages are left out."""
+    messages = []
+    system = view.system_prompt
+    if view.summary:
+        system = f"{system}\n\n{SUMMARY_HEADING}\n{view.summary}" if system else f"{SUMMARY_HEADING}\n{view.summary}"
+    if system:
+        messages.append(PromptMessage("system", system))
+    for turn in view.history:
+        messages.extend(_player_line(turn.user, view.player_name))
+        messages.extend(_replies(turn.outputs, turn.turn_id, view))
+    replies = list(_replies(view.outputs, view.turn_id, view))
+    area = list(view.area)
+    if replies:
+        messages.extend(_player_line(view.user_message, view.player_name))
+        messages.extend(replies)
+        area = [_marked(message, view.user_message) for message in area]
+    messages.extend(message for message in area if message.text)
+    return messages
+
+
+def spoken_reply(tokens: Sequence[int], piece: Callable[[int], bytes], text: str) -> Spoken | None:
+    """Fit the generated tokens to the text that became of them; None where rules changed more than its edges."""
+    wanted = text.encode()
+    written = b""
+    kept = 0
+    for token in tokens:
+        longer = written + piece(token)
+        visible = longer.lstrip()
+        if not wanted.startswith(visible):
+            break
+        written, kept = longer, kept + 1
+    visible = written.lstrip()
+    try:
+        tail = wanted[len(visible) :].decode()
+    except UnicodeDecodeError:
+        return None
+    return Spoken(tuple(tokens[:kept]), tail) if visible else None
+
+
+def _player_line(text: str, player_name: str) -> Iterable[PromptMessage]:
+    return [PromptMessage("user", text, label=player_name)] if text else []
+
+
+def _replies(outputs: Sequence[Output], turn_id: int, view: View) -> Iterable[PromptMessage]:
+    for output in outputs:
+        if output.history_role == "Assistant" and output.text:
+            yield PromptMessage(
+                "assistant",
+                output.text,
+                label=output.history_name or output.node_name,
+                named=bool(output.history_name),
+                spoken=view.spoken.get((turn_id, output.step)) if output.node_name == view.node_name else None,
+            )
+
+
+def _marked(message: PromptMessage, user_message: str) -> PromptMessage:
+    if message.role != "user" or message.text != user_message:
+        return message
+    return PromptMessage("user", message.text, label=message.label, repeats_player=True)

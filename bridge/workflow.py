@@ -1,0 +1,446 @@
+"""From a workflow's JSON to a compiled workflow: every check, all findings at once, before the first turn."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bridge import errors
+from bridge.authoring import AuthoringError, check_name
+from bridge.node import Kind, ModelNode, Node, Registry
+from bridge.protocol import Problem, Severity
+from bridge.storage import choose_strings
+from bridge.template import TemplateFault, compile_template
+from bridge.variables import VARIABLE_TYPES, Declared, Value, VariableType, check_variable
+from bridge.wording import cut, shown
+from bridge.workflow_flow import Draft, FlowChecks, string
+
+WORKFLOW_VERSION = 1
+_FIELDS = ("version", "start_node", "default_model", "player_name", "variables", "nodes")
+_OUT_OF_BOUNDS = ("greater_than", "less_than", "too_long", "too_short", "literal_error", "finite_number")
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A workflow that can run."""
+
+    start_node: str
+    nodes: Mapping[str, Node]
+    default_model: str
+    player_name: str
+    variables: Declared
+
+    def model_of(self, node: ModelNode) -> str:
+        """The catalog name of a node's model."""
+        return node.model or self.default_model
+
+    def labels(self) -> dict[str, str]:
+        """Node name → the label it speaks under, of every node whose text is replayed."""
+        return {
+            node.name: getattr(node, "history_name", "") or node.name
+            for node in self.nodes.values()
+            if getattr(node, "history_role", "None") == "Assistant"
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What the compiler must know of a catalog entry."""
+
+    type: str
+    context_size: int
+    """0: only the model file knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileScope:
+    """What a workflow is compiled against."""
+
+    registry: Registry
+    model_facts: Callable[[str], ModelFacts | None]
+    """None: the catalog has no such model."""
+    storage_root: Path | None = None
+    max_nodes: int = 512
+    max_template_chars: int = 65_536
+
+
+def compile_workflow(raw: object, scope: CompileScope) -> tuple[Workflow | None, list[Problem]]:
+    """Check a workflow's JSON. Returns the compiled workflow, None if any problem is an error, and all problems."""
+    compiler = _Compiler(scope)
+    workflow = compiler.compile(raw)
+    problems = sorted(compiler.problems, key=lambda problem: (problem.severity == "warning", _place(problem)))
+    failed = any(problem.severity == "error" for problem in problems)
+    return (None if failed else workflow), problems
+
+
+def raise_problems(problems: Sequence[Problem]) -> None:
+    """Raise the error that a workflow with these findings ends in; nothing where none is an error.
+
+    The error's class is the one that all errors share, else WorkflowInvalid.
+    """
+    found = [problem for problem in problems if problem.severity == "error"]
+    if not found:
+        return
+    codes = {problem.code for problem in found}
+    error = errors.BY_CODE[codes.pop()] if len(codes) == 1 else errors.WorkflowInvalid
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    first = found[0]
+    raise error(f"{first.path}: {first.message}{more}", node_name=first.node_name, path=first.path, problems=problems)
+
+
+class _NodeChecks:
+    """`node.Checks` for one node."""
+
+    def __init__(self, compiler: _Compiler, draft: Draft) -> None:
+        self._compiler = compiler
+        self._draft = draft
+
+    def problem(
+        self,
+        message: str,
+        *,
+        field: str,
+        severity: Severity = "error",
+        error: type[errors.ParleyError] | None = None,
+        index: int | None = None,
+    ) -> None:
+        place = field if index is None else f"{field}[{index}]"
+        self._compiler.report(message, draft=self._draft, field=field, place=place, severity=severity, error=error)
+
+    def strings(self, storage: str, inline: Sequence[str], default: str) -> Sequence[str] | None:
+        try:
+            return choose_strings(self._compiler.scope.storage_root, storage, inline, default)
+        except errors.ParleyError as fault:
+            self.problem(str(fault), field="string_storage", error=type(fault))
+            return None
+
+
+class _Compiler:
+    def __init__(self, scope: CompileScope) -> None:
+        self.scope = scope
+        self.problems: list[Problem] = []
+
+    # ---- reporting
+
+    def report(
+        self,
+        message: str,
+        *,
+        draft: Draft | None = None,
+        field: str = "",
+        place: str = "",
+        severity: Severity = "error",
+        error: type[errors.ParleyError] | None = None,
+    ) -> None:
+        base = f"$.nodes[{draft.index}]" if draft else "$"
+        where = place or field
+        self.problems.append(
+            Problem(
+                severity=severity,
+                code=(error or errors.WorkflowInvalid).code,
+                node_name=draft.name if draft else "",
+                field=field,
+                path=f"{base}.{where}" if where else base,
+                message=message,
+            )
+        )
+
+    def warn(self, message: str, *, draft: Draft | None = None, field: str = "", place: str = "") -> None:
+        self.report(message, draft=draft, field=field, place=place, severity="warning")
+
+    # ---- the passes
+
+    def compile(self, raw: object) -> Workflow | None:
+        if not isinstance(raw, Mapping):
+            self.report(f"a workflow is a JSON object, not {shown(raw)}")
+            return None
+        if not self._version(raw):
+            return None
+        for key in raw:
+            if key not in _FIELDS:
+                self.report(f"unknown field '{cut(key)}'; known: {', '.join(_FIELDS)}", field=cut(key))
+        default_model = self._text(raw, "default_model", "")
+        player_name = self._text(raw, "player_name", "Player") or "Player"
+        if len(player_name) > 200:
+            self.report("player_name is longer than 200 characters", field="player_name", error=errors.InvalidValue)
+        variables = self._variables(raw.get("variables", []))
+        drafts = self._drafts(raw.get("nodes"))
+        if not drafts:
+            return None
+        start = self._start(raw, drafts)
+        self._exits(drafts)
+        self._models(drafts, default_model)
+        self._templates(drafts, variables)
+        for draft in drafts:
+            if draft.node is not None:
+                draft.node.prepare(_NodeChecks(self, draft))
+        FlowChecks(drafts, start, self.report).run()
+        nodes = {draft.name: draft.node for draft in drafts if draft.node is not None}
+        return Workflow(start, nodes, default_model, player_name, variables)
+
+    def _version(self, raw: Mapping[str, Any]) -> bool:
+        version = raw.get("version", WORKFLOW_VERSION)
+        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+            self.report(
+                f"version must be {WORKFLOW_VERSION}, not {shown(version)}",
+                field="version",
+                error=errors.InvalidValue,
+            )
+        elif version > WORKFLOW_VERSION:
+            self.report(
+                f"this workflow is of version {version}; this sidecar reads version {WORKFLOW_VERSION}: update Parley",
+                field="version",
+            )
+            return False
+        return True
+
+    def _text(self, raw: Mapping[str, Any], key: str, default: str) -> str:
+        value = raw.get(key, default)
+        if isinstance(value, str):
+            return value
+        self.report(f"{key} must be a string, not {shown(value)}", field=key)
+        return default
+
+    def _variables(self, raw: object) -> dict[str, tuple[VariableType, Value]]:
+        found: dict[str, tuple[VariableType, Value]] = {}
+        if not isinstance(raw, list):
+            self.report(f"variables must be a list, not {shown(raw)}", field="variables")
+            return found
+        for index, item in enumerate(raw):
+            place = f"variables[{index}]"
+            if not isinstance(item, Mapping):
+                self.report(
+                    f"a variable is an object with name, type and value, not {shown(item)}",
+                    field="variables",
+                    place=place,
+                )
+                continue
+            for key in item:
+                if key not in ("name", "type", "value"):
+                    self.report(
+                        f"unknown field '{cut(key)}'; known: name, type, value",
+                        field="variables",
+                        place=f"{place}.{cut(key)}",
+                    )
+            name = self._name(item.get("name"), field="variables", place=f"{place}.name")
+            kind = item.get("type")
+            if kind not in VARIABLE_TYPES:
+                self.report(
+                    f"type must be int, float, string, bool or string_set, not {shown(kind)}",
+                    field="variables",
+                    place=f"{place}.type",
+                    error=errors.InvalidValue,
+                )
+                continue
+            if "value" not in item:
+                self.report("a variable needs a value", field="variables", place=f"{place}.value")
+                continue
+            try:
+                value = check_variable(kind, item["value"])
+            except errors.InvalidValue as fault:
+                self.report(str(fault), field="variables", place=f"{place}.value", error=errors.InvalidValue)
+                continue
+            if name in found:
+                self.report(f"the variable '{name}' is declared twice", field="variables", place=f"{place}.name")
+            elif name:
+                found[name] = (kind, value)
+        return found
+
+    def _name(self, value: object, *, field: str, place: str, draft: Draft | None = None) -> str:
+        """The name, or empty with a problem reported."""
+        if not isinstance(value, str):
+            self.report(f"a name must be a string, not {shown(value)}", draft=draft, field=field, place=place)
+            return ""
+        try:
+            if check_name(value) != value:
+                raise AuthoringError("grammar", f"'{cut(value)}' has white space around it; remove it.")
+        except AuthoringError as fault:
+            self.report(str(fault), draft=draft, field=field, place=place)
+            return ""
+        return value
+
+    def _drafts(self, raw: object) -> list[Draft]:
+        if not isinstance(raw, list):
+            self.report(
+                "a workflow needs nodes" if raw is None else f"nodes must be a list, not {shown(raw)}",
+                field="nodes",
+            )
+            return []
+        if not raw:
+            self.report("a workflow needs at least one node", field="nodes")
+        if len(raw) > self.scope.max_nodes:
+            self.report(
+                f"{len(raw)} nodes are more than this sidecar allows (max_nodes {self.scope.max_nodes})",
+                field="nodes",
+                error=errors.LimitExceeded,
+            )
+            return []
+        drafts: list[Draft] = []
+        first: dict[str, int] = {}
+        for index, item in enumerate(raw):
+            draft = Draft(index, item if isinstance(item, Mapping) else {})
+            drafts.append(draft)
+            if not isinstance(item, Mapping):
+                self.report(f"a node is a JSON object, not {shown(item)}", draft=draft)
+                continue
+            draft.name = self._name(item.get("name", ""), field="name", place="name", draft=draft)
+            if draft.name in first:
+                self.report(
+                    f"two nodes are called '{draft.name}'; the other is $.nodes[{first[draft.name]}]",
+                    draft=draft,
+                    field="name",
+                )
+            elif draft.name:
+                first[draft.name] = index
+            self._parameters(draft)
+        return drafts
+
+    def _parameters(self, draft: Draft) -> None:
+        type_name = draft.raw.get("type")
+        draft.cls = self.scope.registry.get(type_name) if isinstance(type_name, str) else None
+        if draft.cls is None:
+            known = ", ".join(self.scope.registry)
+            wrong = "a node needs a type" if type_name is None else f"unknown node type {shown(type_name)}"
+            self.report(f"{wrong}; known: {known}", draft=draft, field="type")
+            # Of an unknown type nothing is known but what its fields say by their names.
+            draft.slot = string(draft.raw.get("output_name")) or (draft.name if "output_name" in draft.raw else "")
+            draft.targets = [string(v) for k, v in draft.raw.items() if isinstance(k, str) and k.endswith("_exit")]
+            return
+        parameters = {key: value for key, value in draft.raw.items() if key != "type"}
+        try:
+            draft.node = draft.cls.model_validate(parameters)
+        except ValidationError as fault:
+            for item in fault.errors(include_url=False):
+                if item["loc"] != ("name",):  # said already
+                    self._parameter_fault(draft, item)
+                parameters.pop(str(item["loc"][0]) if item["loc"] else "", None)
+            # What is left is sound by itself, so the later checks can still say all there is to say about it.
+            with contextlib.suppress(ValidationError):
+                draft.node = draft.cls.model_validate(parameters)
+        except RecursionError:
+            self.report("the parameters are nested too deeply", draft=draft)
+        for name in [*draft.cls.fields_of(Kind.SLOT_OUTPUT), *draft.cls.fields_of(Kind.NAME)]:
+            value = draft.raw.get(name)
+            if name != "name" and isinstance(value, str) and value:
+                self._name(value, field=name, place=name, draft=draft)
+        outputs = draft.cls.fields_of(Kind.SLOT_OUTPUT)
+        draft.slot = (string(draft.raw.get(outputs[0])) or draft.name) if outputs else ""
+        draft.targets = [string(draft.raw.get(name)) for name in draft.cls.exit_fields().values()]
+
+    def _parameter_fault(self, draft: Draft, item: Any) -> None:
+        location = [part for part in item["loc"]]
+        field = cut(location[0]) if location else ""
+        place = "".join(f"[{part}]" if isinstance(part, int) else f".{cut(part)}" for part in location).lstrip(".")
+        kind = str(item["type"])
+        error: type[errors.ParleyError] = (
+            errors.InvalidValue if any(word in kind for word in _OUT_OF_BOUNDS) else errors.WorkflowInvalid
+        )
+        value = item.get("input")
+        if kind == "extra_forbidden":
+            known = ", ".join(draft.cls.model_fields) if draft.cls else ""
+            message = f"{draft.raw.get('type')} has no parameter '{cut(location[-1])}'; known: {known}"
+        elif field == "history_role" and value in ("User", "System"):
+            message = f"history_role '{value}' is reserved for a later version; use None or Assistant"
+        else:
+            message = f"{item['msg'].replace('Input', 'the value')}, not {shown(value)}"
+        self.report(message, draft=draft, field=field, place=place, error=error)
+
+    def _start(self, raw: Mapping[str, Any], drafts: Sequence[Draft]) -> str:
+        start = self._text(raw, "start_node", "")
+        if not start:
+            if isinstance(raw.get("start_node", ""), str):
+                self.report("a workflow needs a start_node", field="start_node")
+        elif all(draft.name != start for draft in drafts):
+            self.report(f"start_node names no node: '{cut(start)}'", field="start_node")
+        return start
+
+    def _exits(self, drafts: Sequence[Draft]) -> None:
+        names = {draft.name for draft in drafts if draft.name}
+        for draft in drafts:
+            for key, value in draft.raw.items():
+                known = draft.cls is None or key in draft.cls.exit_fields().values()
+                if (
+                    isinstance(key, str)
+                    and key.endswith("_exit")
+                    and known
+                    and isinstance(value, str)
+                    and value
+                    and value not in names
+                ):
+                    self.report(
+                        f"{key} names no node: '{cut(value)}'; empty ends the turn",
+                        draft=draft,
+                        field=key,
+                        error=errors.InvalidExitTarget,
+                    )
+
+    def _models(self, drafts: Sequence[Draft], default_model: str) -> None:
+        facts = self.scope.model_facts(default_model) if default_model else None
+        if default_model and facts is None:
+            self.report(_unknown_model(default_model), field="default_model", error=errors.ModelNotFound)
+        elif facts is not None and facts.type != "language":
+            self.report(
+                f"'{default_model}' is a model of type {facts.type}; nodes need one of type language",
+                field="default_model",
+            )
+        for draft in drafts:
+            if draft.cls is None or not issubclass(draft.cls, ModelNode):
+                continue
+            name = string(draft.raw.get("model"))
+            own = self.scope.model_facts(name) if name else facts
+            if not name and not default_model:
+                self.report(
+                    "the node names no model and the workflow has no default_model",
+                    draft=draft,
+                    field="model",
+                )
+            elif name and own is None:
+                self.report(_unknown_model(name), draft=draft, field="model", error=errors.ModelNotFound)
+            elif name and own is not None and own.type != "language":
+                self.report(
+                    f"'{name}' is a model of type {own.type}; the node needs one of type language",
+                    draft=draft,
+                    field="model",
+                )
+            elif isinstance(draft.node, ModelNode) and own is not None:
+                window = draft.node.context_size or own.context_size
+                if window and draft.node.max_tokens >= window:
+                    self.report(
+                        f"max_tokens {draft.node.max_tokens} must be below the context_size {window}",
+                        draft=draft,
+                        field="max_tokens",
+                        error=errors.InvalidValue,
+                    )
+
+    def _templates(self, drafts: Sequence[Draft], variables: Declared) -> None:
+        sets = [name for name, (kind, _) in variables.items() if kind == "string_set"]
+        for draft in drafts:
+            for name in draft.cls.fields_of(Kind.TEMPLATE) if draft.cls else ():
+                source = draft.raw.get(name)
+                if not isinstance(source, str) or not source:
+                    continue
+                try:
+                    template = compile_template(source, max_chars=self.scope.max_template_chars, set_variables=sets)
+                except TemplateFault as fault:
+                    self.report(str(fault), draft=draft, field=name)
+                    continue
+                for variable in sorted(template.variables - set(variables)):
+                    self.report(f"{{{{var.{variable}}}}} names no variable of the workflow", draft=draft, field=name)
+                if draft.node is not None:
+                    draft.node.templates[name] = template
+
+
+def _place(problem: Problem) -> int:
+    """The index of the node that a problem is about, -1 for the workflow itself."""
+    found = re.match(r"\$\.nodes\[(\d+)\]", problem.path)
+    return int(found[1]) if found else -1
+
+
+def _unknown_model(name: str) -> str:
+    return f"the catalog has no model '{cut(name)}'; `parley models` lists those there are"
