@@ -1,0 +1,141 @@
+"""A whole sidecar in the test's own process: the real ROUTER, real sessions, and a real client."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bridge.client import ParleyClient
+from bridge.codec import Envelope
+from bridge.config import Settings
+from bridge.models import Catalog, CatalogEntry, LoadEngine, MockScript, ModelStore
+from bridge.node import Registry, default_registry
+from bridge.protocol import AnswerText, Interaction, Push, TurnComplete
+from bridge.server import Server
+from bridge.session import Services, Session
+
+TIMEOUT_S = 60.0
+
+
+def scripted(*replies: str, name: str = "script", tokens_per_s: float = 0.0, context_size: int = 4096) -> CatalogEntry:
+    """A mock model that says `replies` in order, per agent and node."""
+    return CatalogEntry(
+        name=name,
+        engine="mock",
+        context_size=context_size,
+        mock=MockScript(mode="script", replies=list(replies), tokens_per_s=tokens_per_s),
+    )
+
+
+ECHO = CatalogEntry(name="echo", engine="mock", context_size=4096, mock=MockScript())
+
+
+@dataclass(slots=True)
+class Heard:
+    """What came of one turn."""
+
+    frames: list[Envelope] = field(default_factory=list)
+
+    @property
+    def messages(self) -> list[Push]:
+        return [frame.message for frame in self.frames if isinstance(frame.message, Push)]
+
+    @property
+    def complete(self) -> TurnComplete:
+        last = self.frames[-1].message
+        assert isinstance(last, TurnComplete)
+        return last
+
+    @property
+    def answers(self) -> list[AnswerText]:
+        return [message for message in self.messages if isinstance(message, AnswerText)]
+
+    @property
+    def interaction(self) -> Interaction:
+        assert self.complete.interaction is not None
+        return self.complete.interaction
+
+    @property
+    def debug(self) -> dict[str, Any]:
+        assert self.complete.debug is not None
+        return self.complete.debug
+
+    def text(self, node_name: str) -> str:
+        """All text frames of a node joined."""
+        return "".join(answer.text for answer in self.answers if answer.node_name == node_name)
+
+    def shape(self) -> list[tuple[str, int, str, bool, bool]]:
+        """(node_name, step, text, is_delta, is_final) of every text frame."""
+        return [(a.node_name, a.step, a.text, a.is_delta, a.is_final) for a in self.answers]
+
+    def prompt(self, step: int) -> list[tuple[str, str]]:
+        """The messages that a step's model read, from the diagnostics."""
+        return [(m["role"], m["content"]) for m in self.debug["steps"][step - 1]["input"]["prompt"]]
+
+
+@dataclass(slots=True)
+class Talk:
+    """A running server and one client of it."""
+
+    server: Server
+    client: ParleyClient
+    endpoint: str
+    token: str
+
+    async def agent(self, workflow: Mapping[str, Any], **options: Any) -> str:
+        """The id of a new agent, with diagnostics on."""
+        options.setdefault("enable_diagnostics", True)
+        return (await self.client.create_agent(workflow, **options)).agent_id
+
+    async def say(self, agent_id: str, text: str) -> Heard:
+        """One whole turn."""
+        return Heard([frame async for frame in self.client.turn(agent_id, text)])
+
+    async def another_client(self) -> ParleyClient:
+        return await ParleyClient.connect(self.endpoint, self.token)
+
+
+@contextlib.asynccontextmanager
+async def talking(
+    *models: CatalogEntry,
+    settings: Settings | None = None,
+    registry: Registry | None = None,
+    load_engine: LoadEngine | None = None,
+) -> AsyncIterator[Talk]:
+    """A server with these models (`echo` is always there) and a client that said Hello."""
+    chosen = settings or Settings()
+    catalog: Catalog = {entry.name: entry for entry in (ECHO, *models)}
+    store = ModelStore(chosen, catalog, load_engine)
+    services = Services(chosen, registry or default_registry(), store)
+    token = "a-token-of-the-test"
+    server = Server(chosen, token, lambda session_id, push: Session(session_id, push, services))
+    endpoint = server.bind()
+    running = asyncio.create_task(server.run())
+    try:
+        client = await ParleyClient.connect(endpoint, token)
+        try:
+            yield Talk(server, client, endpoint, token)
+        finally:
+            await client.close()
+    finally:
+        server.request_shutdown()
+        await running
+        await store.close()
+
+
+def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a test's coroutine; it may not hang."""
+    asyncio.run(asyncio.wait_for(work(), TIMEOUT_S))
+
+
+def workflow(*nodes: Mapping[str, Any], model: str = "echo", **head: Any) -> dict[str, Any]:
+    """A workflow whose nodes follow one another in this order, unless they say otherwise."""
+    names = [str(node["name"]) for node in nodes]
+    chained: Sequence[dict[str, Any]] = [dict(node) for node in nodes]
+    for node, following in zip(chained, names[1:], strict=False):
+        if not any(key.endswith("_exit") for key in node):
+            node["default_exit"] = following
+    return {"version": 1, "start_node": names[0], "default_model": model, "nodes": list(chained), **head}
