@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,14 +17,19 @@ def output(node: str, text: str, step: int = 1, role: str = "Assistant", name: s
     )
 
 
-def view(history: list[Interaction], line: str = "now", outputs: list[Output] | None = None, **more: object) -> View:
-    area = user_area(
-        input_text=line, user_message=line, rendering=None, placement="InPlaceOfUser", player_name="Player"
-    )
-    options: dict[str, object] = {"system_prompt": "S", "area": area, "turn_id": 9, **more}
+def view(history: list[Interaction], line: str = "now", outputs: list[Output] | None = None) -> View:
     return View(
-        node_name="mira", player_name="Player", history=history, user_message=line, outputs=outputs or [], **options
-    )  # type: ignore[arg-type]  # the options are spelled out by each test
+        node_name="mira",
+        system_prompt="S",
+        player_name="Player",
+        history=history,
+        user_message=line,
+        outputs=outputs or [],
+        area=user_area(
+            input_text=line, user_message=line, rendering=None, placement="InPlaceOfUser", player_name="Player"
+        ),
+        turn_id=9,
+    )
 
 
 def said(messages: list[PromptMessage]) -> list[tuple[str, str]]:
@@ -47,8 +54,8 @@ def test_order_and_labels_do_not_depend_on_the_reader() -> None:
 
 
 def test_a_summary_stands_under_a_heading_behind_the_system_prompt() -> None:
-    assert said(project(view([], summary="They met.")))[0] == ("system", f"S\n\n{SUMMARY_HEADING}\nThey met.")
-    assert said(project(view([], summary="They met.", system_prompt="")))[0][1].startswith(SUMMARY_HEADING)
+    assert said(project(replace(view([]), summary="They met.")))[0] == ("system", f"S\n\n{SUMMARY_HEADING}\nThey met.")
+    assert said(project(replace(view([]), summary="They met.", system_prompt="")))[0][1].startswith(SUMMARY_HEADING)
 
 
 def test_a_line_that_stands_twice_is_marked() -> None:
@@ -59,7 +66,7 @@ def test_a_line_that_stands_twice_is_marked() -> None:
 def test_own_replies_carry_their_tokens() -> None:
     spoken = {(1, 1): Spoken((4, 5), "!")}
     history = [Interaction(turn_id=1, user="x", outputs=[output("mira", "ab!"), output("bram", "ab!", 1)])]
-    own, other = [m.spoken for m in project(view(history, spoken=spoken)) if m.role == "assistant"]
+    own, other = [m.spoken for m in project(replace(view(history), spoken=spoken)) if m.role == "assistant"]
     assert own == Spoken((4, 5), "!")
     assert other is None
 

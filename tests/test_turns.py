@@ -267,7 +267,12 @@ def test_variables_are_seen_as_they_were_at_the_start() -> None:
             assert (await talk.say(agent_id, "x")).text("t") == "7 1.0 false Al, Zoe <Al> <Zoe>"
             await talk.client.request(protocol.SetVariables(agent_id=agent_id, values={"open": True, "fee": 0.1}))
             assert (await talk.say(agent_id, "x")).text("t") == "7 0.1 true Al, Zoe open <Al> <Zoe>"
-            for bad in ({"gold": "many"}, {"gold": 1, "silver": 2}, {"gold": True}):
+            refused: list[dict[str, protocol.VariableValue]] = [
+                {"gold": "many"},
+                {"gold": 1, "silver": 2},
+                {"gold": True},
+            ]
+            for bad in refused:
                 with pytest.raises(errors.InvalidValue):
                     await talk.client.request(protocol.SetVariables(agent_id=agent_id, values=bad))
             assert (await talk.say(agent_id, "x")).text("t").startswith("7 ")

@@ -1,0 +1,427 @@
+"""`parley chat` and `parley demo`: a conversation with a workflow, in the terminal or as lines of JSON.
+
+`Chat` holds the conversation; a screen shows it. Threading: all of it lives on the event loop, but for the keyboard's
+thread and the one that brings the sidecar's log lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic_core import PydanticSerializationError
+
+from bridge import protocol
+from bridge.chat_screen import JsonLines, Screen, Terminal
+from bridge.client import ParleyClient, Sidecar, SidecarFailed
+from bridge.codec import Envelope
+from bridge.config import ENVIRONMENT_PREFIX
+from bridge.errors import InvalidValue, ParleyError, SessionExpired, ShuttingDown
+from bridge.node import SpeakingNode, default_registry
+from bridge.transport import run_on_selector_loop
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+HELP = """\
+Type a line and press Enter; every character of the workflow may answer.
+/inspect  what the models read for the last line, and what it cost
+/reset    start a new conversation
+/help     this list
+/quit     leave (so do Ctrl-D, and Ctrl-C while nobody answers)
+Ctrl-C    stop the answer that is being written"""
+
+_USAGE_FAULTS = (5001, 5003, 6005)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What `parley chat` is asked to do."""
+
+    workflow: Path
+    say: tuple[str, ...] = ()
+    as_json: bool = False
+    model: str = ""
+    diagnostics: bool = False
+
+
+def run_chat(options: ChatOptions, settings_flags: Mapping[str, Any] | None = None) -> int:
+    """Hold the conversation and return the exit code.
+
+    0; 1 where a turn was no Success or the sidecar failed; 2 for what the caller got wrong; 130 where Ctrl-C came
+    before there was a prompt. `settings_flags` are settings of the sidecar by name. Raises BrokenPipeError when
+    nobody reads stdout any more.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    screen = JsonLines() if options.as_json else Terminal(options.diagnostics)
+    try:
+        workflow = read_workflow(options.workflow, options.model)
+    except InvalidValue as fault:
+        screen.error(str(fault))
+        return EXIT_USAGE
+    keyboard = Keyboard.of_stdin()
+    try:
+        return run_on_selector_loop(Chat(options, workflow, screen, keyboard).run(settings_flags or {}))
+    finally:
+        screen.close()
+
+
+def read_workflow(file: Path, model: str = "") -> dict[str, Any]:
+    """The workflow of a file; `model` replaces every model that it names. Raises InvalidValue in one sentence."""
+    try:
+        workflow = orjson.loads(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except FileNotFoundError:
+        raise InvalidValue(f"there is no file {file}") from None
+    except OSError as fault:
+        raise InvalidValue(f"cannot read {file}: {fault.strerror}") from None
+    except orjson.JSONDecodeError as fault:
+        raise InvalidValue(f"{file} is not valid JSON: {fault}") from None
+    if not isinstance(workflow, dict):
+        raise InvalidValue(f"{file} is no workflow: it must be a JSON object")
+    if model:
+        workflow["default_model"] = model
+        nodes = workflow.get("nodes")
+        for node in nodes if isinstance(nodes, list) else ():
+            # Only where it is there: not every node type has a model, and an unknown field is an error.
+            if isinstance(node, dict) and "model" in node:
+                node["model"] = model
+    return workflow
+
+
+class Chat:
+    """One run of `parley chat`: its sidecar, its agent, and what the exit code will be."""
+
+    def __init__(self, options: ChatOptions, workflow: dict[str, Any], screen: Screen, keyboard: Keyboard) -> None:
+        self.failed = False
+        """Whether some turn was not a Success."""
+        self._options = options
+        self._workflow = workflow
+        self._screen = screen
+        self._keyboard = keyboard
+        self._agent_id = ""
+        self._last: protocol.TurnComplete | None = None
+        self._client: ParleyClient | None = None
+        self._main: asyncio.Task[Any] | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        self._answering = False
+        self._stopping = False
+        self._broken_pipe: OSError | None = None
+
+    async def run(self, settings_flags: Mapping[str, Any]) -> int:
+        """From the sidecar's start to its end; returns the exit code."""
+        environment = dict(os.environ)
+        environment.update({_variable(key): str(value) for key, value in settings_flags.items() if value is not None})
+        if not self._options.as_json:
+            environment.setdefault(_variable("log_level"), "warning")
+        sidecar = Sidecar(on_stderr=_on_loop(self._screen.log), environment=environment)
+        self._main = asyncio.current_task()
+        with _ctrl_c(self.interrupt):
+            try:
+                self._screen.busy("starting")
+                async with sidecar:
+                    client = await ParleyClient.connect(
+                        sidecar.endpoint, sidecar.token, client="parley chat", on_envelope=self.take
+                    )
+                    async with client:
+                        return await self.talk(client)
+            except asyncio.CancelledError:
+                if self._broken_pipe is not None:
+                    raise self._broken_pipe from None
+                if not self._stopping:
+                    raise
+                if self._options.say or not self._agent_id:
+                    return EXIT_INTERRUPTED
+                self._screen.echo_end()
+                return self._exit_code()
+            except BrokenPipeError:
+                raise
+            except SidecarFailed as fault:
+                # Its other lines are the log, which has been shown.
+                self._screen.error(str(fault).partition("\n")[0])
+                return EXIT_USAGE if fault.exit_code == EXIT_USAGE else EXIT_FAILED
+            except (ShuttingDown, SessionExpired, OSError) as fault:
+                self._screen.error(f"the sidecar is gone: {fault}" if self._client else str(fault))
+                return EXIT_FAILED
+            except ParleyError as fault:
+                self._screen.error(fault.message)
+                return EXIT_FAILED
+            finally:
+                self._screen.close()
+
+    async def talk(self, client: ParleyClient) -> int:
+        """The conversation over a client that has said Hello. Raises what ends a connection."""
+        self._client = client
+        lost = asyncio.ensure_future(_until_lost(client))
+        try:
+            code = await self._begin()
+            if code == EXIT_OK:
+                await (self._say_lines() if self._options.say else self._converse(lost))
+            return code or self._exit_code()
+        finally:
+            lost.cancel()
+            await asyncio.gather(lost, return_exceptions=True)
+
+    def take(self, envelope: Envelope) -> None:
+        """Shows one frame; nobody reading what is shown ends the chat."""
+        if self._broken_pipe is not None:
+            return
+        try:
+            self._screen.show(envelope)
+        except OSError as fault:
+            self._broken_pipe = fault
+            self._stop()
+
+    def interrupt(self) -> None:
+        """Ctrl-C: cancels the turn that runs; where none does, or a second time, ends the chat."""
+        if self._answering and self._cancelling is None:
+            self._cancelling = asyncio.ensure_future(self._cancel_turn())
+            self._screen.busy("stopping")
+        else:
+            self._stop()
+
+    # ---- the conversation
+
+    async def _begin(self) -> int:
+        assert self._client is not None
+        options = self._options
+        self._screen.busy("preparing the models")
+        try:
+            # A link to a workflow stands for the file that it leads to, and for that file's folder.
+            folder = options.workflow.resolve().parent
+            await self._client.request(protocol.ConfigureSession(storage_folder=str(folder)))
+            await self._make_agent()
+        except (ShuttingDown, SessionExpired):
+            raise
+        except ParleyError as fault:
+            if fault.problems:
+                self._screen.problems(fault.problems)
+            else:
+                self._screen.error(fault.message)
+            refused = bool(fault.problems) or 3000 <= fault.code < 4000 or fault.code in _USAGE_FAULTS
+            return EXIT_USAGE if refused else EXIT_FAILED
+        except (PydanticSerializationError, RecursionError):
+            self._screen.error(f"{options.workflow} is nested too deeply")
+            return EXIT_USAGE
+        name = options.workflow.name.removesuffix(".json").removesuffix(".workflow")
+        self._screen.begin(name, self._player_name(), speakers(self._workflow), has_keyboard=not options.say)
+        return EXIT_OK
+
+    async def _make_agent(self) -> None:
+        assert self._client is not None
+        inspectable = not self._options.as_json and not self._options.say
+        created = await self._client.create_agent(
+            self._workflow, enable_diagnostics=self._options.diagnostics or inspectable
+        )
+        self._agent_id = created.agent_id
+        self._last = None
+
+    async def _say_lines(self) -> None:
+        for line in self._options.say:
+            self._screen.echo(line)
+            await self._turn(line)
+            if self._cancelling is not None:
+                return
+
+    async def _converse(self, lost: asyncio.Future[None]) -> None:
+        while True:
+            self._screen.prompt()
+            line = await self._next_line(lost)
+            if line is None:
+                self._screen.echo_end()
+                return
+            if not self._keyboard.is_terminal:
+                self._screen.echo_typed(line)
+            command = line.strip()
+            if command == "/quit":
+                return
+            if command.startswith("/"):
+                await self._command(command)
+            elif command:
+                self._cancelling = None
+                await self._turn(line)
+
+    async def _next_line(self, lost: asyncio.Future[None]) -> str | None:
+        line = self._keyboard.next_line()
+        either: set[asyncio.Future[Any]] = {line, lost}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if lost.done():
+            line.cancel()
+            lost.result()
+        return await line
+
+    async def _command(self, command: str) -> None:
+        assert self._client is not None
+        if command == "/help":
+            self._screen.note(HELP)
+        elif command == "/inspect":
+            self._screen.inspect(self._last)
+        elif command == "/reset":
+            await self._client.request(protocol.DestroyAgent(agent_id=self._agent_id))
+            await self._make_agent()
+            self._screen.note("A new conversation.")
+        else:
+            self._screen.note(f"There is no command {command.split()[0]}; /help lists those there are.")
+
+    async def _turn(self, line: str) -> None:
+        assert self._client is not None
+        self._answering = True
+        self._screen.busy("reading")
+        status = "none"
+        try:
+            async for envelope in self._client.turn(self._agent_id, line):
+                if isinstance(envelope.message, protocol.TurnComplete):
+                    self._last = envelope.message
+                    status = envelope.message.status
+        except (ShuttingDown, SessionExpired):
+            raise
+        except ParleyError as fault:
+            self._screen.error(fault.message)
+        finally:
+            self._answering = False
+            self.failed = self.failed or status != "Success"
+
+    async def _cancel_turn(self) -> None:
+        assert self._client is not None
+        # A connection that is lost meanwhile is told of by the turn itself.
+        with contextlib.suppress(ParleyError, OSError):
+            await self._client.cancel_turn(self._agent_id)
+
+    def _player_name(self) -> str:
+        name = self._workflow.get("player_name")
+        return name if isinstance(name, str) and name else "Player"
+
+    def _stop(self) -> None:
+        if not self._stopping and self._main is not None:
+            self._stopping = True
+            self._main.cancel()
+
+    def _exit_code(self) -> int:
+        return EXIT_FAILED if self.failed else EXIT_OK
+
+
+def speakers(workflow: Mapping[str, Any]) -> dict[str, str]:
+    """Node name → the name shown, of every node of a sound workflow whose text is sent."""
+    registry = default_registry()
+    found = {}
+    for node in workflow["nodes"]:
+        cls = registry.get(node["type"])
+        if cls is None or not issubclass(cls, SpeakingNode):
+            continue
+        if node.get("send", cls.model_fields["send"].default) != "None":
+            found[node["name"]] = node.get("history_name") or node["name"]
+    return found
+
+
+# ---- the keyboard and Ctrl-C ---------------------------------------------------------------------------------
+
+
+class Keyboard:
+    """Lines of stdin. Read only while one is wanted, each time by a thread that never holds up the process's end."""
+
+    def __init__(self, read: Callable[[], bytes | None], encoding: str = "utf-8", *, is_terminal: bool = False) -> None:
+        """`read` waits for some bytes and returns them; nothing means the end."""
+        self.is_terminal = is_terminal
+        self._read = read
+        self._encoding = encoding
+        self._pending = b""
+
+    @classmethod
+    def of_stdin(cls) -> Keyboard:
+        """This process's keyboard, or the pipe in its place."""
+        buffer = getattr(sys.stdin, "buffer", None)
+        if buffer is None:
+            return cls(lambda: b"")
+        # Below the buffer: a thread that waits inside it holds a lock that the interpreter's end needs.
+        raw = getattr(buffer, "raw", buffer)
+        return cls(lambda: raw.read(65_536), sys.stdin.encoding or "utf-8", is_terminal=sys.stdin.isatty())
+
+    def next_line(self) -> asyncio.Future[str | None]:
+        """The next line without its line break; None at the end. Ask for one at a time."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[str | None] = loop.create_future()
+
+        def settle(line: str | None) -> None:
+            if not future.done():
+                future.set_result(line)
+
+        def wait() -> None:
+            line = self._wait_for_line()
+            # The loop is closed when the chat ended meanwhile.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle, line)
+
+        threading.Thread(target=wait, name="keyboard", daemon=True).start()
+        return future
+
+    def _wait_for_line(self) -> str | None:
+        while b"\n" not in self._pending:
+            try:
+                found = self._read()
+            except (OSError, ValueError):
+                found = None
+            if not found:
+                break
+            self._pending += found
+        line, _, rest = self._pending.partition(b"\n")
+        at_end = not self._pending
+        self._pending = rest
+        return None if at_end else line.decode(self._encoding, "replace").removeprefix("\ufeff").removesuffix("\r")
+
+
+@contextlib.contextmanager
+def _ctrl_c(call: Callable[[], None]) -> Iterator[None]:
+    """Let Ctrl-C call `call` on the running event loop for the time of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    # Windows does not break off a waiting select for a signal: bytes on a socket do.
+    near, far = socket.socketpair()
+    near.setblocking(False)
+    far.setblocking(False)
+    loop.add_reader(near, near.recv, 64)
+    wakeup = signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
+
+    def take(*_: object) -> None:
+        loop.call_soon_threadsafe(call)
+
+    handler = signal.signal(signal.SIGINT, take)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        signal.set_wakeup_fd(wakeup)
+        loop.remove_reader(near)
+        near.close()
+        far.close()
+
+
+def _on_loop(take: Callable[[str], None]) -> Callable[[str], None]:
+    """`take` for another thread's use: called on the running loop, and no more once that is closed."""
+    loop = asyncio.get_running_loop()
+
+    def hand_over(line: str) -> None:
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(take, line)
+
+    return hand_over
+
+
+def _variable(key: str) -> str:
+    return f"{ENVIRONMENT_PREFIX}{key.upper()}"
+
+
+async def _until_lost(client: ParleyClient) -> None:
+    async for _ in client.subscribe():
+        pass

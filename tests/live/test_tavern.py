@@ -1,0 +1,98 @@
+"""The tavern on the starter model: the demo command as a person runs it, and what its second turn costs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+
+LINES = ["Good evening. What is there to eat?", "And who is playing that lute?"]
+
+
+@pytest.fixture(scope="module")
+def frames(starter_model: Path) -> list[dict[str, Any]]:
+    """Every frame of `parley demo` with two lines."""
+    says = [word for line in LINES for word in ("--say", line)]
+    done = subprocess.run(
+        [sys.executable, "-m", "bridge", "demo", *says, "--json", "--diagnostics"],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def turns(frames: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The pushes of each turn, in order."""
+    by_turn: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for frame in frames:
+        if frame["type"] in ("AnswerText", "TurnComplete"):
+            by_turn[frame["body"]["turn_id"]].append(frame)
+    return [by_turn[number] for number in sorted(by_turn)]
+
+
+def test_frames_are_numbered_without_a_gap(frames: list[dict[str, Any]]) -> None:
+    numbered = [frame["seq"] for frame in frames if frame["seq"]]
+    assert numbered == list(range(1, len(numbered) + 1))
+
+
+def test_both_turns_succeed_and_differ(turns: list[list[dict[str, Any]]]) -> None:
+    assert len(turns) == 2
+    for turn in turns:
+        assert [frame["type"] for frame in turn].count("TurnComplete") == 1
+        assert turn[-1]["type"] == "TurnComplete"
+        assert turn[-1]["body"]["status"] == "Success"
+    assert turns[0][-1]["body"]["debug"]["slots"] != turns[1][-1]["body"]["debug"]["slots"]
+
+
+def test_two_characters_and_a_narrator_answer_with_text_of_their_own(turns: list[list[dict[str, Any]]]) -> None:
+    for turn in turns:
+        steps = turn[-1]["body"]["debug"]["steps"]
+        generated = {s["node_name"]: s["output"]["text"] for s in steps if s["type"] == "Generate"}
+        assert list(generated) == ["mira", "bram", "narrator"]
+        assert all(text.strip() for text in generated.values())
+        assert len(set(generated.values())) == 3
+
+
+def test_every_speaking_step_closes_once_and_its_frames_join_to_the_slot(turns: list[list[dict[str, Any]]]) -> None:
+    for turn in turns:
+        slots = turn[-1]["body"]["debug"]["slots"]
+        texts: dict[str, str] = defaultdict(str)
+        finals: dict[str, list[bool]] = defaultdict(list)
+        for frame in turn[:-1]:
+            body = frame["body"]
+            texts[body["node_name"]] += body["text"]
+            finals[body["node_name"]].append(body["is_final"])
+        assert {name: slots[name] for name in texts} == dict(texts)
+        assert all(marks.count(True) == 1 and marks[-1] for marks in finals.values())
+        assert any(len(marks) > 2 for marks in finals.values()), "nothing was streamed"
+
+
+def test_no_speaker_says_a_label_or_a_marker(turns: list[list[dict[str, Any]]]) -> None:
+    for turn in turns:
+        for step in turn[-1]["body"]["debug"]["steps"]:
+            text = step["output"]["text"] if step["output"] else ""
+            assert not text.startswith(("Mira:", "Bram:", "Narrator:", "Guest:"))
+            assert "<" not in text
+            assert "\n" not in text
+
+
+def test_the_second_turn_evaluates_only_what_is_new(turns: list[list[dict[str, Any]]]) -> None:
+    first, second = ({s["node_name"]: s for s in turn[-1]["body"]["debug"]["steps"]} for turn in turns)
+    for name in ("mira", "bram"):
+        before, after = first[name], second[name]
+        old, new = before["usage"], after["usage"]
+        # All of the first prompt and reply is held but the token drawn last, which was never decoded.
+        assert new["cached_tokens"] == old["prompt_tokens"] + old["generated_tokens"] - 1
+        assert new["evaluated_tokens"] == new["prompt_tokens"] - new["cached_tokens"]
+        assert not new["dropped"]
+    assert first["mira"]["usage"]["evaluated_tokens"] > 3 * second["mira"]["usage"]["evaluated_tokens"]

@@ -1,0 +1,214 @@
+"""The catalog, the starter model's file, and loading: shared, counted, and never poisoned by a failure."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.config import Settings
+from bridge.engine import TextModel
+from bridge.engines.mock import load_mock
+from bridge.errors import InvalidValue, ModelCorrupt, ModelLoadFailed, ModelNotFound
+from bridge.models import CatalogEntry, MockScript, ModelStore, Report, combine_sampling, locate, read_catalog
+from bridge.node import SamplingParams
+
+QUIET: Report = lambda *_: None  # noqa: E731 - a callback that ignores progress
+
+
+def mock_entry(name: str) -> CatalogEntry:
+    return CatalogEntry(name=name, engine="mock", mock=MockScript())
+
+
+def test_the_games_catalog_is_merged_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "models.json"
+    mine = {"name": "mine", "engine": "llama-cpp", "source": {"path": "weights/mine.gguf"}}
+    other = {"name": "mock-echo", "engine": "mock", "mock": {"mode": "script", "replies": ["x"]}}
+    file.write_text(json.dumps({"models": [mine, other]}), encoding="utf-8")
+    catalog = read_catalog(file)
+    assert catalog["mine"].source.path == str(tmp_path / "weights" / "mine.gguf")
+    assert catalog["mock-echo"].mock == MockScript(mode="script", replies=["x"])
+    assert "starter-chat" in catalog
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "models.json"),
+        ('{"models": [{"name": "x"}]}', r"\$\.models\[0\]\.engine"),
+        ('{"models": [{"name": "x", "engine": "onnx"}]}', r"\$\.models\[0\]\.engine"),
+        ('{"models": [{"name": "x", "engine": "mock", "colour": 1}]}', r"\$\.models\[0\]\.colour"),
+        ('{"models": [{"name": "x", "engine": "mock", "context_size": "2"}]}', "context_size"),
+    ],
+)
+def test_a_bad_catalog_names_file_and_entry(text: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "models.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidValue, match=says):
+        read_catalog(file)
+    with pytest.raises(InvalidValue, match="gone"):
+        read_catalog(tmp_path / "gone")
+
+
+def test_sampling_of_a_node_goes_over_the_catalogs() -> None:
+    combined = combine_sampling(SamplingParams(top_k=7, temperature=0.5), SamplingParams(temperature=0.0))
+    assert (combined.top_k, combined.temperature, combined.min_p) == (7, 0.0, 0.05)
+
+
+# ---- a model in parts ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """A package that ships a model in two parts."""
+    files = [tmp_path / "part0", tmp_path / "part1"]
+    files[0].write_bytes(b"abc")
+    files[1].write_bytes(b"def")
+    package: Any = types.ModuleType("a_model_in_parts")
+    package.chunk_paths = lambda: files
+    monkeypatch.setitem(sys.modules, "a_model_in_parts", package)
+    return files
+
+
+def packaged(sha256: str = hashlib.sha256(b"abcdef").hexdigest(), package: str = "a_model_in_parts") -> CatalogEntry:
+    source = {"package": package, "file": "whole.gguf", "sha256": sha256}
+    return CatalogEntry.model_validate({"name": "m", "engine": "llama-cpp", "source": source})
+
+
+def test_parts_are_put_together_once_with_progress(parts: list[Path], tmp_path: Path) -> None:
+    settings = Settings(models_folder=str(tmp_path / "Ж 田中　é"))
+    told: list[tuple[str, int, int, str]] = []
+    path = locate(packaged(), settings, lambda *progress: told.append(progress))
+    assert path.read_bytes() == b"abcdef"
+    assert told[-1] == ("prepare", 6, 6, "bytes")
+    assert [p.name for p in path.parent.iterdir()] == ["whole.gguf"]
+    told.clear()
+    assert locate(packaged(), settings, lambda *progress: told.append(progress)) == path
+    assert told == []
+
+
+def test_a_wrong_checksum_leaves_nothing_and_the_next_try_works(parts: list[Path], tmp_path: Path) -> None:
+    settings = Settings(models_folder=str(tmp_path / "models"))
+    with pytest.raises(ModelCorrupt, match="reinstall"):
+        locate(packaged("0" * 64), settings, QUIET)
+    assert list((tmp_path / "models").iterdir()) == []
+    assert locate(packaged(), settings, QUIET).read_bytes() == b"abcdef"
+
+
+def test_missing_packages_parts_and_files_are_told(parts: list[Path], tmp_path: Path) -> None:
+    settings = Settings(models_folder=str(tmp_path / "models"))
+    with pytest.raises(ModelLoadFailed, match=r"parley-bridge\[starter\]"):
+        locate(packaged(package="no_such_package_anywhere"), settings, QUIET)
+    parts[1].unlink()
+    with pytest.raises(ModelCorrupt, match="part1"):
+        locate(packaged(), settings, QUIET)
+    gone = CatalogEntry.model_validate(
+        {"name": "g", "engine": "llama-cpp", "source": {"path": str(tmp_path / "g.gguf")}}
+    )
+    with pytest.raises(ModelLoadFailed, match=r"g\.gguf"):
+        locate(gone, settings, QUIET)
+    with pytest.raises(ModelLoadFailed, match="no source"):
+        locate(CatalogEntry(name="s", engine="llama-cpp"), settings, QUIET)
+
+
+# ---- loading -------------------------------------------------------------------------------------------------
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let other threads and tasks work until the condition holds."""
+    while not condition():  # noqa: ASYNC110 - what is waited for happens on threads that set no event
+        await asyncio.sleep(0.001)
+
+
+class Loader:
+    """Counts what is loaded; fails as often as it is told."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.loads = 0
+        self.closed = 0
+        self.failures = failures
+
+    def __call__(self, entry: CatalogEntry, path: Path | None, settings: Settings, report: Report) -> TextModel:
+        self.loads += 1
+        if self.loads <= self.failures:
+            raise ModelCorrupt("cut short")
+        engine = load_mock(settings)
+        close: Callable[[], None] = engine.close
+
+        def counted() -> None:
+            self.closed += 1
+            close()
+
+        engine.close = counted  # type: ignore[method-assign]  # a seam of this test
+        return engine
+
+
+def test_a_model_is_loaded_once_shared_and_unloaded_after_the_grace() -> None:
+    async def work() -> None:
+        loader = Loader()
+        store = ModelStore(Settings(unload_grace_s=0), {"m": mock_entry("m")}, loader)
+        first, second = await asyncio.gather(store.acquire("m", QUIET), store.acquire("m", QUIET))
+        assert first is second
+        assert loader.loads == 1
+        assert store.list()[0].status == "Loaded"
+        store.release(first)
+        assert loader.closed == 0
+        store.release(second)
+        await until(lambda: loader.closed == 1)
+        assert (await store.acquire("m", QUIET)) is not first
+        assert loader.loads == 2
+        await store.close()
+        assert loader.closed == 2
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_an_agent_within_the_grace_keeps_the_model() -> None:
+    async def work() -> None:
+        loader = Loader()
+        store = ModelStore(Settings(unload_grace_s=3600), {"m": mock_entry("m")}, loader)
+        model = await store.acquire("m", QUIET)
+        store.release(model)
+        assert (await store.acquire("m", QUIET)) is model
+        assert (loader.loads, loader.closed) == (1, 0)
+        await store.close()
+        assert loader.closed == 1
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_one_bad_model_does_not_poison_the_next_load() -> None:
+    async def work() -> None:
+        loader = Loader(failures=1)
+        store = ModelStore(Settings(), {"m": mock_entry("m")}, loader)
+        with pytest.raises(ModelCorrupt):
+            await store.acquire("m", QUIET)
+        assert (await store.acquire("m", QUIET)).users == 1
+        with pytest.raises(ModelNotFound):
+            await store.acquire("unknown", QUIET)
+        await store.close()
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_a_load_that_nobody_waits_for_any_more_is_freed() -> None:
+    async def work() -> None:
+        loader = Loader()
+        store = ModelStore(Settings(), {"m": mock_entry("m")}, loader)
+        waiting = asyncio.create_task(store.acquire("m", QUIET))
+        await until(lambda: loader.loads == 1)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await until(lambda: loader.closed == loader.loads)
+        await store.close()
+
+    asyncio.run(asyncio.wait_for(work(), 30))
