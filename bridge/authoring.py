@@ -58,9 +58,7 @@ def check_name(text: str) -> str:
     """Return the trimmed name; AuthoringError `reserved` or `grammar` when it may not be used."""
     name = text.strip()
     if name == RESERVED:
-        raise AuthoringError(
-            "reserved", f"'{RESERVED}' is reserved for the player's line; choose another name."
-        )
+        raise AuthoringError("reserved", f"'{RESERVED}' is reserved for the player's line; choose another name.")
     if not name:
         raise AuthoringError("grammar", "A name cannot be empty; give at least one letter.")
     if not NAME_PATTERN.match(name):
@@ -69,9 +67,7 @@ def check_name(text: str) -> str:
             f"{_shown(name)} is not a name; use only the letters A to Z, digits and _, and no digit first.",
         )
     if len(name) > MAX_NAME:
-        raise AuthoringError(
-            "grammar", f"{_shown(name)} has {len(name)} characters; shorten it to at most {MAX_NAME}."
-        )
+        raise AuthoringError("grammar", f"{_shown(name)} has {len(name)} characters; shorten it to at most {MAX_NAME}.")
     return name
 
 
@@ -368,9 +364,7 @@ def _nodes(root: _Object) -> list[_Object]:
 
 def _not_a_workflow(path: str, value: object, wanted: str, remedy: str) -> AuthoringError:
     found = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-    return AuthoringError(
-        "not_a_workflow", f"{path} is {found.get(type(value), 'a number')}, not {wanted}; {remedy}."
-    )
+    return AuthoringError("not_a_workflow", f"{path} is {found.get(type(value), 'a number')}, not {wanted}; {remedy}.")
 
 
 def _shown(text: str) -> str:

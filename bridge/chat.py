@@ -23,10 +23,11 @@ from pydantic_core import PydanticSerializationError
 
 from bridge import protocol
 from bridge.chat_screen import JsonLines, Screen, Terminal
-from bridge.client import ParleyClient, Sidecar, SidecarFailed
+from bridge.client import ParleyClient
 from bridge.codec import Envelope
 from bridge.config import ENVIRONMENT_PREFIX
 from bridge.errors import InvalidValue, ParleyError, SessionExpired, ShuttingDown
+from bridge.launch import Sidecar, SidecarFailed
 from bridge.node import SpeakingNode, default_registry
 from bridge.transport import run_on_selector_loop
 

@@ -112,9 +112,9 @@ class GenerationResult:
 class Generation(Protocol):
     """A reply while it is written. Read on the event loop.
 
-    Iterating yields visible text as it comes (never an empty string) and ends with the reply, a cancelled one too; it
-    raises InferenceFailed (or the ParleyError that the engine gives). `result` is there once the iteration ended without
-    an error; its text is all the yielded text joined. Whoever stops reading must cancel.
+    Iterating yields visible text as it comes (never an empty string) and ends with the reply, a cancelled one too;
+    it raises InferenceFailed (or the ParleyError that the engine gives). `result` is there once the iteration ended
+    without an error; its text is all the yielded text joined. Whoever stops reading must cancel.
     """
 
     def __aiter__(self) -> AsyncIterator[str]: ...

@@ -255,7 +255,7 @@ Registry = Mapping[str, type[Node]]
 
 
 class NodeTypeClash(RuntimeError):
-    """Two node types of one name are installed. A start-up error."""
+    """The installed node types cannot be used together: a name taken twice, an entry point that is none."""
 
 
 def build_registry(packaged: Sequence[type[Node]], installed: Sequence[EntryPoint]) -> dict[str, type[Node]]:
@@ -302,7 +302,13 @@ def node_kinds(registry: Registry) -> dict[str, NodeKind]:
 
 
 def _load_entry_point(entry: EntryPoint) -> type[Node]:
-    loaded = entry.load()
+    try:
+        loaded = entry.load()
+    except Exception as fault:
+        # A package of somebody else is being imported: whatever it raises, the message must name it.
+        raise NodeTypeClash(
+            f"the entry point '{entry.name}' of {ENTRY_POINT_GROUP} ({entry.value}) cannot be loaded: {fault}"
+        ) from fault
     if not (isinstance(loaded, type) and issubclass(loaded, Node)):
         raise NodeTypeClash(
             f"the entry point '{entry.name}' of {ENTRY_POINT_GROUP} names {loaded!r}, which is no Node class"

@@ -124,9 +124,7 @@ class Template:
         return "".join(out)
 
 
-def compile_template(
-    source: str, *, max_chars: int = 65_536, set_variables: Collection[str] | None = None
-) -> Template:
+def compile_template(source: str, *, max_chars: int = 65_536, set_variables: Collection[str] | None = None) -> Template:
     """Parse and check a template; the first fault is raised as TemplateFault, and nothing else is.
 
     `set_variables` names the variables that are string sets; where it is given, `{{.}}` in a section over any
@@ -134,9 +132,7 @@ def compile_template(
     """
     if len(source) > max_chars:
         line = 1 + source.count("\n", 0, max_chars)
-        raise TemplateFault(
-            line, f"the template has {len(source)} characters, and {max_chars} are allowed: shorten it"
-        )
+        raise TemplateFault(line, f"the template has {len(source)} characters, and {max_chars} are allowed: shorten it")
     uses = _check(_scan(source), set_variables)
     tags = frozenset(tag.path for tag in uses)
 
@@ -220,16 +216,12 @@ def _scan(source: str) -> Iterator[_Mark]:
         line += source.count("\n", end, start)
         close = source.find("}}", start + 2)
         if close < 0:
-            raise TemplateFault(
-                line, f"this '{{{{' is never closed: end the tag with '}}}}', or {_PART_THE_BRACES}"
-            )
+            raise TemplateFault(line, f"this '{{{{' is never closed: end the tag with '}}}}', or {_PART_THE_BRACES}")
         tag = source[start + 2 : close]
         end = close + 2
         sigil, key = (tag[:1], tag[1:].strip()) if tag[:1] in tuple("#^/!{&>=") else ("", tag.strip())
         if sigil == ">":
-            raise TemplateFault(
-                line, f"{_shown(key, '>')} is a partial, which cannot be used: put its text here"
-            )
+            raise TemplateFault(line, f"{_shown(key, '>')} is a partial, which cannot be used: put its text here")
         if sigil == "=":
             raise TemplateFault(line, f"{_shown(key, '=')} would change the delimiters: remove it")
         if sigil == "{":
@@ -237,9 +229,7 @@ def _scan(source: str) -> Iterator[_Mark]:
                 raise TemplateFault(line, f"{_shown(key, '{')} opens with three braces: close it with three")
             end += 1
         if not key and sigil != "!":
-            raise TemplateFault(
-                line, f"{_shown('', sigil)} is empty: write a name in it, or {_PART_THE_BRACES}"
-            )
+            raise TemplateFault(line, f"{_shown('', sigil)} is empty: write a name in it, or {_PART_THE_BRACES}")
         yield _Mark("" if sigil in ("{", "&") else sigil, key, line, start, end)
         line += source.count("\n", start, end)
 
@@ -266,9 +256,7 @@ def _check(marks: Iterable[_Mark], set_variables: Collection[str] | None) -> fro
                 )
     if opened:
         last = opened[-1]
-        raise TemplateFault(
-            last.line, f"{_written(last)} is never closed: add {_shown(last.key, '/')} where it ends"
-        )
+        raise TemplateFault(last.line, f"{_written(last)} is never closed: add {_shown(last.key, '/')} where it ends")
     return frozenset(uses)
 
 

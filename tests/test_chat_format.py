@@ -36,8 +36,9 @@ GEMMA = (
     "{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
 )
 LATE_SYSTEM = (
-    "{% for message in messages %}{% if message.role == 'system' and not loop.first %}"
-    "{{ raise_exception('system must be first') }}{% endif %}[{{ message.role }}]{{ message.content }}{% endfor %}[assistant]"
+    "{% for message in messages %}"
+    "{% if message.role == 'system' and not loop.first %}{{ raise_exception('system must be first') }}{% endif %}"
+    "[{{ message.role }}]{{ message.content }}{% endfor %}[assistant]"
 )
 REASONING = CHATML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
 NEEDS_USER = (

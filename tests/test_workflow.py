@@ -305,7 +305,7 @@ nodes = st.dictionaries(
         ["name", "type", "model", "input", "template", "default_exit", "output_name", "max_tokens", "sampling", "x",
          "inline_strings", "string_storage", "instruction", "stop", "examples", "send", "triggered_exit"]
     ),
-    json_values | st.sampled_from(["a", "b", "Generate", "Transform", "CannedResponse", "HumanMessageGuardrail", "Instruction"]),
+    json_values | st.sampled_from(["a", "b", *default_registry()]),
     max_size=8,
 )  # fmt: skip
 

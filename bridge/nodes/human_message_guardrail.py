@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-import re2
+import re2  # type: ignore[import-untyped]  # google-re2 ships no types
 from pydantic import PrivateAttr
 
 from bridge.errors import InvalidStorageData, InvalidValue

@@ -1,0 +1,334 @@
+"""The command line: `parley …`. Parses and prints; the work is done elsewhere and imported when it is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from bridge.authoring import Kinds
+    from bridge.config import Settings
+    from bridge.protocol import Problem
+
+app = typer.Typer(
+    name="parley",
+    help="Game characters that talk, on the player's own machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+WorkflowFile = Annotated[Path, typer.Argument(metavar="FILE", help="A .workflow.json file.", show_default=False)]
+NodeName = Annotated[str, typer.Argument(metavar="NODE", help="The node's name.", show_default=False)]
+ToStdout = Annotated[bool, typer.Option("--stdout", help="Print the new workflow instead of rewriting the file.")]
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="A parley.toml file.", show_default=False)]
+SayLines = Annotated[
+    list[str] | None,
+    typer.Option("--say", metavar="LINE", help="A player line; may be repeated. No keyboard is read."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print every frame as one line of JSON.")]
+ModelName = Annotated[
+    str, typer.Option("--model", metavar="NAME", help="A catalog model to use instead of the workflow's.")
+]
+Diagnostics = Annotated[bool, typer.Option("--diagnostics", help="Show what each step read and cost.")]
+
+
+def main() -> None:
+    """Run the command line. Every failure is one sentence on stderr and a non-zero exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has gone; the interpreter would complain when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+@app.command()
+def serve(
+    endpoint: Annotated[
+        str | None, typer.Option(help="Where to listen; a free loopback port by default.", show_default=False)
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(help="What clients must say; a new random one by default.", show_default=False),
+    ] = None,
+    no_auth: Annotated[
+        bool | None,
+        typer.Option("--no-auth", help="Let clients in without a token (loopback only).", show_default=False),
+    ] = None,
+    config: ConfigFile = None,
+    owner_pid: Annotated[int | None, typer.Option(help="Exit when this process is gone.", show_default=False)] = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="Also write the ready line to this file.", show_default=False)
+    ] = None,
+    idle_exit_s: Annotated[
+        float | None, typer.Option(help="Exit after so many seconds without a session.", show_default=False)
+    ] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.", show_default=False)] = None,
+) -> None:
+    """Run the sidecar until it is told to stop."""
+    flags = {
+        "endpoint": endpoint,
+        "token": token,
+        "no_auth": no_auth,
+        "owner_pid": owner_pid,
+        "ready_file": None if ready_file is None else str(ready_file),
+        "idle_exit_s": idle_exit_s,
+        "log_level": log_level,
+    }
+    settings = _settings(config, flags)
+    from bridge.serve import run
+
+    raise typer.Exit(_guard(lambda: run(settings, _make_services)))
+
+
+@app.command()
+def chat(
+    workflow: Annotated[Path, typer.Argument(metavar="WORKFLOW", help="A .workflow.json file.", show_default=False)],
+    say: SayLines = None,
+    as_json: AsJson = False,
+    model: ModelName = "",
+    diagnostics: Diagnostics = False,
+) -> None:
+    """Talk to a workflow in the terminal."""
+    _chat(workflow, say, as_json, model, diagnostics)
+
+
+@app.command()
+def demo(
+    say: SayLines = None, as_json: AsJson = False, model: ModelName = "", diagnostics: Diagnostics = False
+) -> None:
+    """Talk to the people of the tavern."""
+    _chat(_tavern(), say, as_json, model, diagnostics)
+
+
+@app.command()
+def validate(
+    file: WorkflowFile,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,
+    config: ConfigFile = None,
+) -> None:
+    """List every finding about a workflow. Exit code 1 if one of them is an error."""
+    problems = _problems(file, _read_workflow(file), _settings(config, {}))
+    if as_json:
+        print(json.dumps([problem.model_dump() for problem in problems], ensure_ascii=False))
+    else:
+        for problem in problems:
+            print(f"{problem.severity}: {problem.path}: {problem.message} [{problem.code}]")
+        errors = sum(problem.severity == "error" for problem in problems)
+        print(f"{file.name}: {errors} errors, {len(problems) - errors} warnings", file=sys.stderr)
+    if any(problem.severity == "error" for problem in problems):
+        raise typer.Exit(1)
+
+
+@app.command()
+def slots(file: WorkflowFile, node: NodeName) -> None:
+    """Print what may be a node's input, one slot a line."""
+    from bridge.authoring import input_choices
+
+    for name in _edit(lambda kinds: input_choices(_read_workflow(file), node, kinds)):
+        print(name)
+
+
+@app.command()
+def rename(
+    file: WorkflowFile,
+    node: NodeName,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new name.", show_default=False)],
+    output_name: Annotated[bool, typer.Option("--output-name", help="Rename the slot that the node writes.")] = False,
+    stdout: ToStdout = False,
+) -> None:
+    """Rename a node (or the slot it writes) and everything that refers to it."""
+    from bridge.authoring import rename_node, rename_slot
+
+    change = rename_slot if output_name else rename_node
+    workflow = _read_workflow(file)
+    _write_workflow(file, _edit(lambda kinds: change(workflow, node, new, kinds)), stdout)
+
+
+@app.command()
+def delete(file: WorkflowFile, node: NodeName, stdout: ToStdout = False) -> None:
+    """Delete a node; exits that led to it end the turn."""
+    from bridge.authoring import delete_node
+
+    workflow = _read_workflow(file)
+    changed, flagged = _edit(lambda kinds: delete_node(workflow, node, kinds))
+    _write_workflow(file, changed, stdout)
+    for name in flagged:
+        print(f"note: the input of '{name}' names a slot that no node writes any more", file=sys.stderr)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of every message and node type."""
+    from bridge.schema import full_schema
+
+    print(json.dumps(full_schema(_registry()), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def models(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+    config: ConfigFile = None,
+) -> None:
+    """List the models of the catalog."""
+    settings = _settings(config, {})
+    from bridge.models import ModelStore
+
+    rows = ModelStore(settings, _catalog(settings)).list()
+    if as_json:
+        print(json.dumps([row.model_dump() for row in rows], ensure_ascii=False))
+        return
+    for row in rows:
+        print(f"{row.name:<20} {row.type:<10} {row.engine:<10} {row.status:<8} {row.bytes_on_disk / 2**20:8.1f} MiB")
+
+
+@app.command()
+def bench(
+    agents: Annotated[str, typer.Option(help="Numbers of agents that talk at once, separated by commas.")] = "1,2,4,8",
+    rounds: Annotated[int, typer.Option(help="How often each side is measured, in turn.", min=1, max=50)] = 5,
+    tokens: Annotated[int, typer.Option(help="Tokens that each reply has.", min=8, max=1024)] = 96,
+    model: Annotated[str, typer.Option(help="The catalog model to measure.")] = "starter-chat",
+    out: Annotated[
+        Path | None, typer.Option(help="Write the figures to this JSON file too.", show_default=False)
+    ] = None,
+) -> None:
+    """Measure the whole path against a bare llama.cpp loop, in one run."""
+    try:
+        counts = sorted({int(part) for part in agents.split(",")})
+    except ValueError:
+        _fail(f"--agents takes numbers separated by commas, not '{agents}'")
+    if not counts or counts[0] < 1 or counts[-1] > 64:
+        _fail("--agents takes numbers from 1 to 64")
+    from bridge.bench import run_bench
+
+    raise typer.Exit(_guard(lambda: run_bench(counts, rounds=rounds, tokens=tokens, model=model, out=out)))
+
+
+# ---- helpers -------------------------------------------------------------------------------------------------
+
+
+def _fail(message: str, code: int = 2) -> NoReturn:
+    print(f"parley: {message}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def _guard(work: Callable[[], Any]) -> Any:
+    """Run `work`; a ParleyError or a node-type clash becomes one sentence."""
+    from bridge.errors import ParleyError
+    from bridge.node import NodeTypeClash
+
+    try:
+        return work()
+    except (ParleyError, NodeTypeClash) as fault:
+        _fail(str(fault))
+
+
+def _settings(config: Path | None, flags: dict[str, Any]) -> Settings:
+    from bridge.config import load_settings
+
+    settings: Settings = _guard(lambda: load_settings(config, flags=flags))
+    return settings
+
+
+def _registry() -> Any:
+    from bridge.node import default_registry
+
+    return _guard(default_registry)
+
+
+def _catalog(settings: Settings) -> Any:
+    from bridge.models import read_catalog
+
+    return _guard(lambda: read_catalog(Path(settings.catalog) if settings.catalog else None))
+
+
+def _make_services(settings: Settings) -> Any:
+    """How the sidecar makes a session and closes what all of them share."""
+    from bridge.models import ModelStore, read_catalog
+    from bridge.node import default_registry
+    from bridge.session import Services, Session
+
+    catalog = read_catalog(Path(settings.catalog) if settings.catalog else None)
+    models = ModelStore(settings, catalog)
+    services = Services(settings, default_registry(), models)
+    return lambda session_id, push: Session(session_id, push, services), models.close
+
+
+def _chat(workflow: Path, say: list[str] | None, as_json: bool, model: str, diagnostics: bool) -> NoReturn:
+    from bridge.chat import ChatOptions, run_chat
+
+    options = ChatOptions(workflow, tuple(say or ()), as_json, model, diagnostics)
+    raise typer.Exit(_guard(lambda: run_chat(options)))
+
+
+def _tavern() -> Path:
+    for folder in (Path(__file__).parent / "samples", Path(__file__).parent.parent / "samples"):
+        file = folder / "tavern" / "tavern.workflow.json"
+        if file.is_file():
+            return file
+    _fail("the tavern is not installed; run `parley chat samples/tavern/tavern.workflow.json` from a checkout")
+
+
+def _read_workflow(file: Path) -> Any:
+    import orjson
+
+    try:
+        return orjson.loads(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except FileNotFoundError:
+        _fail(f"there is no file {file}")
+    except OSError as fault:
+        _fail(f"cannot read {file}: {fault.strerror}")
+    except orjson.JSONDecodeError as fault:
+        _fail(f"{file} is not valid JSON: {fault}", code=1)
+
+
+def _edit(change: Callable[[Kinds], Any]) -> Any:
+    from bridge.authoring import AuthoringError
+    from bridge.node import node_kinds
+
+    try:
+        return change(node_kinds(_registry()))
+    except AuthoringError as fault:
+        _fail(str(fault), code=1)
+
+
+def _write_workflow(file: Path, workflow: Any, stdout: bool) -> None:
+    text = json.dumps(workflow, indent=2, ensure_ascii=False) + "\n"
+    if stdout:
+        sys.stdout.write(text)
+        return
+    from bridge.files import write_atomically
+
+    try:
+        write_atomically(file, text.encode())
+    except OSError as fault:
+        _fail(f"cannot write {file}: {fault.strerror}")
+
+
+def _problems(file: Path, raw: Any, settings: Settings) -> list[Problem]:
+    from bridge.models import ModelStore
+    from bridge.workflow import CompileScope, compile_workflow
+
+    store = ModelStore(settings, _catalog(settings))
+    scope = CompileScope(
+        registry=_registry(),
+        model_facts=store.facts,
+        storage_root=file.resolve().parent,
+        max_nodes=settings.max_nodes,
+        max_template_chars=settings.max_template_chars,
+    )
+    return compile_workflow(raw, scope)[1]

@@ -1,0 +1,408 @@
+"""Language models through llama.cpp: one shared model, one context, many sequences."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bridge.config import Settings
+from bridge.engine import EngineStatus, GenerateRequest
+from bridge.engines.gguf_file import read_gguf
+from bridge.engines.llama_library import lib, listening, thread_count, trouble
+from bridge.engines.llama_sampling import Candidates, LlamaSampler, Logits
+from bridge.engines.llama_vocabulary import LlamaVocabulary
+from bridge.engines.scheduler import Scheduler, Slice
+from bridge.errors import InferenceFailed, ModelLoadFailed
+
+MAX_DEFAULT_CONTEXT = 8192
+"""Window where neither catalog nor node names one and the model was trained for more."""
+
+MAX_UBATCH = 512
+"""Most tokens that are computed at once; a longer chunk of a prompt is split."""
+
+KV_TYPES = {"f16": lib.GGML_TYPE_F16, "q8_0": lib.GGML_TYPE_Q8_0, "q4_0": lib.GGML_TYPE_Q4_0}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPlan:
+    """How contexts of one model are made."""
+
+    n_sequences: int
+    kv_tokens: int
+    """Cells in all; 0 = as many as all sequences together may use."""
+    kv_cache_type: str
+    chunk: int
+    n_threads: int
+    separate: bool
+    """A cache of its own for each sequence. Its logits then do not depend on what the others hold; but sequences
+    whose numbers do not follow one another are computed one by one, where a shared cache takes any set at once."""
+
+
+def load_llama(
+    path: Path,
+    *,
+    settings: Settings,
+    kv_cache_type: str = "q8_0",
+    context_size: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Scheduler:
+    """A model from a GGUF file, ready to generate. Blocking; call it off the event loop.
+
+    `progress` gets shares from 0 to 1, on the calling thread. Raises ModelCorrupt, ModelLoadFailed.
+    """
+    backend = LlamaBackend.load(
+        path, settings=settings, kv_cache_type=kv_cache_type, context_size=context_size, progress=progress
+    )
+    return Scheduler(backend, prompt_chunk=settings.prompt_chunk, deterministic=settings.deterministic)
+
+
+class LlamaBackend:
+    """A `Backend` over one llama.cpp model and its context. Owns both."""
+
+    def __init__(self, model: Any, plan: ContextPlan, context_size: int, placed: Placement) -> None:
+        """Takes the model over. Raises ModelLoadFailed where no context can be made; the model is freed then."""
+        self._model = model
+        self._plan = plan
+        self._placed = placed
+        self._notes: tuple[str, ...] = ()
+        self._ctx: Any = None
+        try:
+            template = lib.llama_model_chat_template(model, None)
+            self.chat_template = template.decode("utf-8", "replace") if template else ""
+            self.trained_context = int(lib.llama_model_n_ctx_train(model))
+            self.vocabulary = LlamaVocabulary(model, self.chat_template)
+            self._window = int(lib.llama_model_n_swa(model))
+            self._cuttable = not (lib.llama_model_is_recurrent(model) or lib.llama_model_is_hybrid(model))
+            self._candidates = Candidates(self.vocabulary.size)
+            self._batch = _Batch(plan.chunk + plan.n_sequences, plan.n_sequences)
+            self._kv_type = plan.kv_cache_type
+            self._open(context_size or min(self.trained_context, MAX_DEFAULT_CONTEXT))
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        *,
+        settings: Settings,
+        kv_cache_type: str = "q8_0",
+        context_size: int = 0,
+        progress: Callable[[float], None] | None = None,
+    ) -> LlamaBackend:
+        """The backend of `load_llama`."""
+        if kv_cache_type not in KV_TYPES:
+            raise ModelLoadFailed(f"unknown kv_cache_type '{kv_cache_type}'; known: {', '.join(KV_TYPES)}")
+        layers = read_gguf(path).layers + 1  # the output counts as a layer
+        plan = ContextPlan(
+            n_sequences=settings.resident_sequences,
+            kv_tokens=settings.kv_tokens,
+            kv_cache_type=kv_cache_type,
+            chunk=settings.prompt_chunk,
+            n_threads=thread_count(settings.n_threads),
+            separate=settings.deterministic,
+        )
+        notes: list[str] = []
+        tries = [0]
+        if lib.llama_supports_gpu_offload():
+            tries = _layer_tries(settings.n_gpu_layers, layers)
+        elif settings.n_gpu_layers:
+            notes.append("this build of llama.cpp runs on the CPU only")
+        for index, count in enumerate(tries):
+            try:
+                model, placed = _load_model(path, count, progress)
+                return cls(model, plan, context_size, placed.with_notes(notes))
+            except ModelLoadFailed as fault:
+                if index + 1 == len(tries):
+                    raise
+                fewer = tries[index + 1]
+                where = f"{fewer} layers on the GPU" if fewer else "the CPU"
+                notes.append(f"{count} layers do not fit on the GPU ({fault}); trying {where}")
+        raise AssertionError("there is always a last try")
+
+    # ---- Backend
+
+    @property
+    def n_sequences(self) -> int:
+        return self._n_sequences
+
+    @property
+    def context_size(self) -> int:
+        return self._context_size
+
+    @property
+    def cells(self) -> int:
+        return self._cells
+
+    def decode(self, slices: Sequence[Slice]) -> None:
+        if self._ctx is None:
+            raise InferenceFailed("the model has no context: there was no memory for it")
+        code = lib.llama_decode(self._ctx, self._batch.fill(slices))
+        if code:
+            cause = "its cache is full" if code == 1 else f"llama.cpp answers {code}"
+            raise InferenceFailed(f"the model failed while it was generating: {cause}")
+
+    def cut(self, seq: int, length: int) -> int:
+        memory = self._memory
+        lowest = lib.llama_memory_seq_pos_min(memory, seq)
+        # Layers with a sliding window may hold fewer tokens than the others. A cut that leaves them less than a
+        # window "succeeds", and the logits behind it are wrong.
+        sound = self._cuttable and (lowest == 0 or length - lowest >= self._window > 0)
+        if sound:
+            sound = bool(lib.llama_memory_seq_rm(memory, seq, length, -1))
+        if sound and lib.llama_memory_seq_pos_max(memory, seq) == length - 1:
+            return length
+        self.clear(seq)
+        return 0
+
+    def clear(self, seq: int) -> None:
+        if self._ctx is not None:
+            lib.llama_memory_seq_rm(self._memory, seq, -1, -1)
+
+    def sampler(self, request: GenerateRequest) -> LlamaSampler:
+        if not request.prompt:
+            raise InferenceFailed("the prompt is empty")
+        return LlamaSampler(request.sampling, request.prompt, self.vocabulary.size)
+
+    def sample(self, sampler: LlamaSampler, row: int) -> int:
+        index = self._batch.rows[row]
+        return sampler.draw(self._ctx, index, _row(self._ctx, index, self.vocabulary.size), self._candidates)
+
+    def forget(self, name: str) -> None:
+        pass
+
+    def resize(self, context_size: int) -> None:
+        before = self._context_size
+        try:
+            self._open(context_size)
+        except ModelLoadFailed as fault:
+            self._open(before)
+            raise InferenceFailed(f"there is no room for a context of {context_size} tokens: {fault}") from None
+
+    def status(self) -> EngineStatus:
+        return EngineStatus(
+            backend=self._placed.backend,
+            layers_offloaded=self._placed.layers,
+            bytes_in_memory=int(lib.llama_model_size(self._model)) + self._context_bytes,
+            notes=(*self._placed.notes, *self._notes),
+        )
+
+    def close(self) -> None:
+        if self._ctx is not None:
+            lib.llama_free(self._ctx)
+            self._ctx = None
+        if self._model is not None:
+            if hasattr(self, "vocabulary"):
+                self.vocabulary.closed = True
+            lib.llama_model_free(self._model)
+            self._model = None
+
+    # ---- for those who check caches
+
+    def logits(self, row: int) -> Logits:
+        """A copy of what `sample` with this row draws from."""
+        copy: Logits = _row(self._ctx, self._batch.rows[row], self.vocabulary.size).copy()
+        return copy
+
+    def teacher_force(self, tokens: Sequence[int], first: int = 0, chunk: int = 32) -> Iterator[Logits]:
+        """The logits behind each token from index `first` on, when exactly these tokens are read by a fresh context.
+
+        Runs beside the scheduler; threading: any one thread.
+        """
+        params = self._parameters(len(tokens), 1)
+        params.n_ctx = len(tokens)
+        params.n_batch = params.n_ubatch = params.n_outputs_max = params.n_outputs_max_per_seq = chunk
+        ctx = lib.llama_init_from_model(self._model, params)
+        if not ctx:
+            raise InferenceFailed("there is no room for another context")
+        try:
+            batch = _Batch(chunk, 1)
+            for start in range(0, len(tokens), chunk):
+                piece = tokens[start : start + chunk]
+                filled = batch.fill([Slice(0, start, piece, False)])
+                for index in range(len(piece)):
+                    filled.logits[index] = start + index >= first
+                if lib.llama_decode(ctx, filled):
+                    raise InferenceFailed("a fresh context failed to read the tokens")
+                for index in range(max(first - start, 0), len(piece)):
+                    yield _row(ctx, index, self.vocabulary.size).copy()
+        finally:
+            lib.llama_free(ctx)
+
+    # ---- contexts
+
+    def _open(self, context_size: int) -> None:
+        """Replace the context by an empty one. Raises ModelLoadFailed; there is no context then."""
+        if self._ctx is not None:
+            lib.llama_free(self._ctx)
+            self._ctx = None
+        plan = self._plan
+        sequences = plan.n_sequences
+        if plan.kv_tokens and plan.separate:
+            sequences = max(1, min(sequences, plan.kv_tokens // context_size))
+        self._n_sequences = sequences
+        if plan.kv_tokens:
+            context_size = min(context_size, plan.kv_tokens)
+        self._context_size = context_size
+        self._cells = plan.kv_tokens if plan.kv_tokens and not plan.separate else sequences * context_size
+        self._context_bytes = 0
+        with listening() as lines:
+            self._ctx = lib.llama_init_from_model(self._model, self._parameters(self._cells, sequences))
+            if not self._ctx and self._kv_type != "f16":
+                cause = trouble(lines)
+                self._kv_type = "f16"
+                self._ctx = lib.llama_init_from_model(self._model, self._parameters(self._cells, sequences))
+                if self._ctx:
+                    self._notes = (
+                        *self._notes,
+                        f"a {plan.kv_cache_type} cache is not possible here ({cause}); it is f16",
+                    )
+                else:
+                    self._kv_type = plan.kv_cache_type
+        if not self._ctx:
+            self._ctx = None
+            raise ModelLoadFailed(f"no context of {self._cells} tokens can be made: {trouble(lines)}")
+        self._memory = lib.llama_get_memory(self._ctx)
+        if not self._memory:
+            raise ModelLoadFailed("the model is no language model: it has no memory for a dialog")
+        self._context_bytes = _buffer_bytes(lines)
+
+    def _parameters(self, cells: int, sequences: int) -> lib.llama_context_params:
+        plan = self._plan
+        params: lib.llama_context_params = lib.llama_context_default_params()
+        params.n_ctx = cells
+        params.n_seq_max = sequences
+        params.n_batch = plan.chunk + sequences
+        params.n_ubatch = min(params.n_batch, MAX_UBATCH)
+        params.n_outputs_max = sequences
+        params.n_outputs_max_per_seq = 1
+        params.n_threads = params.n_threads_batch = plan.n_threads
+        params.type_k = params.type_v = KV_TYPES[self._kv_type]
+        params.swa_full = True  # or the tail of a sequence could not be cut
+        params.kv_unified = not plan.separate
+        params.no_perf = True
+        return params
+
+
+class _Batch:
+    """One llama_batch over arrays of its own, filled anew for every decode."""
+
+    def __init__(self, capacity: int, sequences: int) -> None:
+        self.rows: list[int] = []
+        """By row of logits: the index in the batch."""
+        # Any: ctypes takes any sequence for a slice, its annotations only lists.
+        self._token: Any = (lib.llama_token * capacity)()
+        self._pos: Any = (lib.llama_pos * capacity)()
+        self._counts = (ctypes.c_int32 * capacity)(*([1] * capacity))
+        self._logits = (ctypes.c_int8 * capacity)()
+        self._ids = (lib.llama_seq_id * sequences)(*range(sequences))
+        base = ctypes.addressof(self._ids)
+        # Plain addresses: a ctypes array of pointers would keep a Python object alive for every element.
+        self._address = [base + seq * ctypes.sizeof(lib.llama_seq_id) for seq in range(sequences)]
+        self._seq_id = (ctypes.c_size_t * capacity)()
+        batch = lib.llama_batch()
+        for name, array in (
+            ("token", self._token), ("pos", self._pos), ("n_seq_id", self._counts), ("seq_id", self._seq_id),
+            ("logits", self._logits),
+        ):  # fmt: skip
+            setattr(batch, name, ctypes.cast(array, type(getattr(batch, name))))
+        self._batch = batch
+
+    def fill(self, slices: Sequence[Slice]) -> lib.llama_batch:
+        token, pos, seq_id, logits = self._token, self._pos, self._seq_id, self._logits
+        for index in self.rows:
+            logits[index] = 0
+        rows = []
+        at = 0
+        for seq, start, tokens, want_logits in slices:
+            count = len(tokens)
+            if count == 1:
+                token[at] = tokens[0]
+                pos[at] = start
+                seq_id[at] = self._address[seq]
+                at += 1
+            else:
+                end = at + count
+                token[at:end] = tokens
+                pos[at:end] = range(start, start + count)
+                seq_id[at:end] = [self._address[seq]] * count
+                at = end
+            if want_logits:
+                rows.append(at - 1)
+                logits[at - 1] = 1
+        self.rows = rows
+        self._batch.n_tokens = at
+        return self._batch
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the weights of a model came to lie."""
+
+    backend: str
+    layers: int
+    notes: tuple[str, ...] = ()
+
+    def with_notes(self, notes: Sequence[str]) -> Placement:
+        return Placement(self.backend, self.layers, (*notes, *self.notes))
+
+
+def _load_model(path: Path, layers: int, progress: Callable[[float], None] | None) -> tuple[Any, Placement]:
+    told = -1
+
+    def on_progress(share: float, _user_data: object) -> bool:
+        nonlocal told
+        if progress is not None and int(share * 100) > told:
+            told = int(share * 100)
+            progress(share)
+        return True
+
+    params = lib.llama_model_default_params()
+    params.n_gpu_layers = layers
+    callback = lib.llama_progress_callback(on_progress)
+    params.progress_callback = callback
+    with listening() as lines:
+        model = lib.llama_model_load_from_file(os.fsencode(path), params)
+    if not model:
+        raise ModelLoadFailed(f"{path} could not be loaded: {trouble(lines)}")
+    if (
+        lib.llama_model_has_encoder(model)
+        or not lib.llama_model_has_decoder(model)
+        or lib.llama_model_is_diffusion(model)
+    ):
+        lib.llama_model_free(model)
+        raise ModelLoadFailed(f"{path} is not a model that writes text from left to right")
+    text = "\n".join(line for _, line in lines)
+    offloaded = re.search(r"offloaded (\d+)/\d+ layers", text)
+    count = (int(offloaded[1]) if offloaded else layers) if layers else 0
+    devices = re.findall(r"using device (\S+)", text)
+    return model, Placement(", ".join(devices) or "GPU" if count else "CPU", count)
+
+
+def _layer_tries(wanted: int, layers: int) -> list[int]:
+    """Counts of layers to put on the GPU, in the order to try them."""
+    most = layers if wanted < 0 else min(wanted, layers)
+    return sorted({most, most * 3 // 4, most // 2, most // 4, 0}, reverse=True)
+
+
+def _buffer_bytes(lines: Sequence[tuple[int, str]]) -> int:
+    sizes = (re.search(r"buffer size =\s*([\d.]+) MiB", line) for _, line in lines)
+    return int(sum(float(size[1]) for size in sizes if size) * 2**20)
+
+
+def _row(ctx: Any, index: int, size: int) -> Logits:
+    """A view of llama.cpp's own memory: good until the next decode."""
+    pointer = lib.llama_get_logits_ith(ctx, index)
+    if not pointer:
+        raise InferenceFailed("llama.cpp has no logits for this token")
+    memory: Any = (ctypes.c_float * size).from_address(ctypes.addressof(pointer.contents))
+    view: Logits = np.frombuffer(memory, np.float32)
+    return view
