@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 from bridge.config import Settings
 from bridge.dialog import Dialog
 from bridge.errors import AgentBusy, InvalidValue
 from bridge.models import LoadedModel, ModelStore, Report
 from bridge.node import ModelNode
-from bridge.protocol import Push, TurnComplete, VariableValue
+from bridge.protocol import CacheInfo, DialogDocument, Push, TurnComplete, VariableValue
 from bridge.turn import Cast, Turn
 from bridge.variables import override_variables
 from bridge.workflow import Workflow
@@ -42,6 +43,7 @@ class Agent:
         variables: Mapping[str, VariableValue],
         enable_diagnostics: bool = False,
         max_steps: int = 64,
+        seed_dialog: object = None,
     ) -> Agent:
         """Load the models that the workflow uses and start the conversation.
 
@@ -50,6 +52,9 @@ class Agent:
         """
         initial = {name: value for name, (_, value) in workflow.variables.items()}
         chosen = override_variables(workflow.variables, initial, variables)
+        dialog = Dialog(workflow.speaker)
+        if seed_dialog is not None:
+            dialog.seed(seed_dialog, append=False)
         held: dict[str, LoadedModel] = {}
         try:
             for name in _models_used(workflow):
@@ -59,7 +64,7 @@ class Agent:
             for model in held.values():
                 models.release(model)
             raise
-        cast = Cast(agent_id, workflow, Dialog(), held, settings, enable_diagnostics, max_steps)
+        cast = Cast(agent_id, workflow, dialog, held, settings, enable_diagnostics, max_steps)
         agent = cls(cast, models, emit)
         agent._variables = chosen
         return agent
@@ -83,12 +88,7 @@ class Agent:
 
         Raises AgentBusy while another turn runs.
         """
-        if self._turn is not None:
-            raise AgentBusy(
-                f"turn {self._last_turn_id} of agent '{self.agent_id}' is running; "
-                "wait for its TurnComplete or cancel it",
-                agent_id=self.agent_id,
-            )
+        self._must_be_idle()
         self._last_turn_id += 1
         self._turn = Turn(
             self._cast,
@@ -110,6 +110,27 @@ class Agent:
         """Change variables, all or nothing. Raises InvalidValue."""
         self._variables = override_variables(self._cast.workflow.variables, self._variables, values)
 
+    def export_dialog(self, first: int, count: int | None) -> DialogDocument:
+        """A piece of the dialog history. Raises nothing: a piece beyond the end is empty."""
+        return self._cast.dialog.export(first, count)
+
+    def change_dialog(self, change: Callable[[Dialog], None]) -> None:
+        """Seed, edit or truncate the dialog history. Raises AgentBusy while a turn runs, InvalidDialog."""
+        self._must_be_idle()
+        change(self._cast.dialog)
+
+    async def manage_cache(self, action: Literal["Stats", "Park", "Drop"]) -> list[CacheInfo]:
+        """Park or drop what the nodes keep of their prompts, or just look. Park and Drop need an idle agent."""
+        if action != "Stats":
+            self._must_be_idle()
+        found = []
+        for node in self._cast.workflow.nodes.values():
+            if isinstance(node, ModelNode):
+                engine = self._cast.models[self._cast.workflow.model_of(node)].engine
+                state = await engine.manage_cache(f"{self.agent_id}/{node.name}", action)
+                found.append(CacheInfo(node_name=node.name, tokens=state.tokens, bytes=state.bytes, where=state.where))
+        return found
+
     def close(self) -> None:
         """Cancel the running turn and give the models back. Idempotent."""
         self.cancel_turn()
@@ -117,6 +138,14 @@ class Agent:
         for model in held.values():
             model.engine.forget([f"{self.agent_id}/{name}" for name in self._cast.workflow.nodes])
             self._models.release(model)
+
+    def _must_be_idle(self) -> None:
+        if self._turn is not None:
+            raise AgentBusy(
+                f"turn {self._last_turn_id} of agent '{self.agent_id}' is running; "
+                "wait for its TurnComplete or cancel it",
+                agent_id=self.agent_id,
+            )
 
     def _complete(self, complete: TurnComplete) -> None:
         self._turn = None

@@ -175,6 +175,7 @@ class ParleyClient:
         variables: Mapping[str, VariableValue] | None = None,
         enable_diagnostics: bool = False,
         max_steps: int = 64,
+        seed_dialog: dict[str, Any] | list[Any] | None = None,
     ) -> AgentCreated:
         """Makes a conversation of a workflow. Raises WorkflowInvalid with all `problems`."""
         reply = await self.request(
@@ -183,6 +184,7 @@ class ParleyClient:
                 variables=dict(variables or {}),
                 enable_diagnostics=enable_diagnostics,
                 max_steps=max_steps,
+                seed_dialog=seed_dialog,
             )
         )
         assert isinstance(reply, AgentCreated)

@@ -1,11 +1,21 @@
-"""An agent's dialog history: every interaction in order, never trimmed."""
+"""An agent's dialog history: every interaction in order, never trimmed; its summary, and what nodes still see of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from bridge.errors import InvalidDialog
 from bridge.prompt import Spoken, SpokenKey
-from bridge.protocol import Interaction
+from bridge.protocol import DialogDocument, Interaction, Output, ShortInteraction, ShortReply, Summary
+
+SpeakerOf = Callable[[str], tuple[str, str]]
+"""A node's (slot, history_name); for a name that is no node the name itself and an empty one."""
+
+_SHORT_FORM = TypeAdapter(list[ShortInteraction])
+DIALOG_VERSION = 1
 
 
 class Dialog:
@@ -14,9 +24,14 @@ class Dialog:
     Threading: used on the event loop only.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, speaker_of: SpeakerOf = lambda name: (name, "")) -> None:
+        self._speaker_of = speaker_of
         self._interactions: list[Interaction] = []
         self._spoken: dict[str, dict[SpokenKey, Spoken]] = {}
+        self._first: dict[str, int] = {}
+        self._summary: Summary | None = None
+        self.epoch = 0
+        """Grows with every change of what is there already: work that began before belongs to another history."""
 
     def __len__(self) -> int:
         return len(self._interactions)
@@ -26,14 +41,135 @@ class Dialog:
         """Oldest first. Read only."""
         return self._interactions
 
+    @property
+    def summary(self) -> Summary | None:
+        """What stands in for the oldest turns."""
+        return self._summary
+
     def record(self, interaction: Interaction) -> None:
         """Append a turn's record."""
         self._interactions.append(interaction)
+
+    def summarise(self, summary: Summary) -> None:
+        """Let a new summary stand in for the turns that it covers."""
+        self._summary = summary
+
+    # ---- what a node sees
+
+    def first_turn(self, node_name: str) -> int:
+        """Index of the first turn that a node's prompt may still show."""
+        covered = self._summary.covers if self._summary else 0
+        return max(self._first.get(node_name, 0), covered)
+
+    def leave_behind(self, node_name: str, first: int) -> None:
+        """Drop the turns before `first` from a node's prompts for good."""
+        self._first[node_name] = max(first, self._first.get(node_name, 0))
 
     def remember_spoken(self, node_name: str, key: SpokenKey, spoken: Spoken) -> None:
         """Keep the tokens with which a node's model wrote an output."""
         self._spoken.setdefault(node_name, {})[key] = spoken
 
     def spoken_by(self, node_name: str) -> dict[SpokenKey, Spoken]:
-        """A node's own replies by (turn_id, step)."""
+        """A node's own replies by (index of the interaction, step)."""
         return self._spoken.get(node_name, {})
+
+    def forget_unrecorded(self) -> None:
+        """Drop what was remembered of a turn that left no trace. Called before a turn starts."""
+        self._forget_spoken(len(self._interactions))
+
+    # ---- export, seed, edit
+
+    def export(self, first: int, count: int | None) -> DialogDocument:
+        """A piece of the history; the last piece has the summary."""
+        end = len(self._interactions) if count is None else min(first + count, len(self._interactions))
+        is_last = end >= len(self._interactions)
+        return DialogDocument(interactions=self._interactions[first:end], summary=self._summary if is_last else None)
+
+    def seed(self, raw: object, *, append: bool) -> None:
+        """Replace the history, or continue it. Raises InvalidDialog with the JSON path; nothing is changed then."""
+        interactions, summary = self._read(raw)
+        before = self._interactions if append else []
+        if summary is not None and summary.covers > len(before) + len(interactions):
+            raise InvalidDialog(
+                f"the summary covers {summary.covers} turns, but there are {len(before) + len(interactions)}",
+                path="$.summary.covers",
+            )
+        if append and summary is None:
+            summary = self._summary
+        self._interactions = [*before, *interactions]
+        self._summary = summary
+        self.epoch += 1
+        if not append:
+            self._spoken.clear()
+            self._first.clear()
+
+    def edit(self, index: int, user: str | None, replies: Sequence[ShortReply] | None) -> None:
+        """Change one turn. Raises InvalidDialog where there is none of this index."""
+        if index >= len(self._interactions):
+            raise InvalidDialog(f"there is no turn {index}; the dialog has {len(self)}", path="$.index")
+        changed: dict[str, Any] = {}
+        if user is not None:
+            changed["user"] = user
+        if replies is not None:
+            changed["outputs"] = self._outputs(replies)
+            for own in self._spoken.values():
+                for key in [key for key in own if key[0] == index]:
+                    del own[key]
+        self._interactions[index] = self._interactions[index].model_copy(update=changed)
+        self._changed_at(index)
+
+    def truncate(self, keep: int) -> None:
+        """Forget all but the first `keep` turns."""
+        if keep < len(self._interactions):
+            del self._interactions[keep:]
+            self._forget_spoken(keep)
+            self._changed_at(keep)
+
+    def _changed_at(self, index: int) -> None:
+        self.epoch += 1
+        if self._summary is not None and index < self._summary.covers:
+            self._summary = None
+        self._first = {name: first for name, first in self._first.items() if first <= index}
+
+    def _forget_spoken(self, index: int) -> None:
+        for own in self._spoken.values():
+            for key in [key for key in own if key[0] >= index]:
+                del own[key]
+
+    def _outputs(self, replies: Iterable[ShortReply]) -> list[Output]:
+        outputs = []
+        for number, reply in enumerate(replies, start=1):
+            slot, history_name = self._speaker_of(reply.node_name)
+            outputs.append(
+                Output(
+                    step=number,
+                    node_name=reply.node_name,
+                    slot=slot,
+                    text=reply.text,
+                    history_role="Assistant",
+                    history_name=history_name,
+                )
+            )
+        return outputs
+
+    def _read(self, raw: object) -> tuple[list[Interaction], Summary | None]:
+        try:
+            if isinstance(raw, list):
+                short = _SHORT_FORM.validate_python(raw)
+                return [
+                    Interaction(turn_id=0, user=turn.user, outputs=self._outputs(turn.replies)) for turn in short
+                ], None
+            version = raw.get("version", DIALOG_VERSION) if isinstance(raw, dict) else None
+            if isinstance(version, int) and not isinstance(version, bool) and version > DIALOG_VERSION:
+                raise InvalidDialog(
+                    f"this dialog is of version {version}; this sidecar reads version {DIALOG_VERSION}: update Parley",
+                    path="$.version",
+                )
+            document = DialogDocument.model_validate(raw)
+        except ValidationError as fault:
+            first = fault.errors(include_url=False)[0]
+            path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+            raise InvalidDialog(f"{path}: {first['msg']}", path=path) from None
+        except RecursionError:
+            raise InvalidDialog("the dialog is nested too deeply", path="$") from None
+        return list(document.interactions), document.summary

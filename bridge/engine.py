@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from bridge.answer_text import AnswerRules
 from bridge.protocol import FinishReason
@@ -154,11 +154,26 @@ class TextModel(Protocol):
     def forget(self, sequences: Sequence[str]) -> None:
         """Free what is kept for these sequences; running ones are cancelled."""
 
+    async def manage_cache(self, sequence: str, action: CacheAction) -> CacheState:
+        """Park or drop what is kept for a sequence, or just look, and say how it is then. A running one stays."""
+
     def status(self) -> EngineStatus:
         """What `ListModels` and `parley doctor` show."""
 
     def close(self) -> None:
         """Stop the scheduler thread and free the model. Blocks until both are done; call it off the event loop."""
+
+
+CacheAction = Literal["Stats", "Park", "Drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """What is kept for one sequence."""
+
+    tokens: int
+    bytes: int
+    where: Literal["resident", "parked", "none"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bridge.chat_format import ChatFormat, make_format
 from bridge.config import Settings
-from bridge.engine import Sampling, TextModel
+from bridge.engine import Sampling, Segment, TextModel
 from bridge.errors import InvalidValue, ModelLoadFailed, ModelNotFound, ParleyError
 from bridge.node import Example, SamplingParams
 from bridge.protocol import ModelInfo, ModelStatus
@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 
 MAX_TRAINED_CONTEXT = 8192
 """Window of a model whose catalog entry names none and that was trained for more."""
+
+MAX_COUNTS = 65_536
+"""Texts whose token counts a model remembers."""
 
 Report = Callable[[str, int, int, str], None]
 """Progress of a long task: (task, done, total, unit)."""
@@ -120,6 +123,17 @@ class LoadedModel:
     format: ChatFormat
     users: int = 0
     unload: asyncio.TimerHandle | None = None
+    pinned: bool = False
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def count(self, text: str) -> int:
+        """Tokens of a text. Each text is counted once; a long list of counts is begun anew."""
+        known = self._counts.get(text)
+        if known is None:
+            if len(self._counts) >= MAX_COUNTS:
+                self._counts.clear()
+            known = self._counts[text] = len(self.engine.vocabulary.tokenize([Segment(text)])) if text else 0
+        return known
 
     @property
     def context_size(self) -> int:
@@ -181,6 +195,22 @@ class ModelStore:
         if model.users == 0:
             loop = asyncio.get_running_loop()
             model.unload = loop.call_later(self._settings.unload_grace_s, self._start_unload, model)
+
+    async def pin(self, name: str, report: Report) -> None:
+        """Load a model and keep it until `unpin`. Raises as `acquire` does; pinning twice is pinning once."""
+        model = await self.acquire(name, report)
+        if model.pinned:
+            self.release(model)
+        model.pinned = True
+
+    def unpin(self, name: str) -> None:
+        """Take `pin` back. Raises ModelNotFound where the catalog has no such model; one not pinned stays as it is."""
+        if name not in self._catalog:
+            raise ModelNotFound(f"the catalog has no model '{name}'")
+        slot = self._slots.get(name)
+        if slot is not None and slot.model is not None and slot.model.pinned:
+            slot.model.pinned = False
+            self.release(slot.model)
 
     def list(self) -> list[ModelInfo]:
         """One row for each model of the catalog."""

@@ -92,6 +92,9 @@ class TurnView(Protocol):
     async def write(self, text: str) -> None:
         """Write `text` to this node's slot; sent and replayed as the node says (not at all for types that can't)."""
 
+    async def summarize(self, trigger_tokens: int, keep_recent_turns: int) -> None:
+        """Let a ModelNode's model write a new summary of the dialog where the turns without one ask for it."""
+
     def add_instruction(self, name: str, text: str) -> None:
         """Put an instruction in force for the rest of the turn."""
 
@@ -121,6 +124,10 @@ class Checks(Protocol):
 
         A missing or unreadable storage is reported here; the answer is then None.
         """
+
+    @property
+    def prompt_budgets(self) -> Sequence[int]:
+        """context_size - max_tokens of every node that answers, as far as it is known before models are loaded."""
 
 
 class Node(BaseModel, ABC):

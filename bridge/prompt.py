@@ -21,7 +21,7 @@ class Spoken:
 
 
 SpokenKey = tuple[int, int]
-"""(turn_id, step) of an output."""
+"""(index of the interaction in the dialog, step) of an output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,9 @@ class View:
     system_prompt: str
     player_name: str
     history: Sequence[Interaction]
-    """Earlier turns still in this node's view, oldest first."""
+    """Every earlier turn, oldest first."""
+    first_turn: int
+    """Index of the first of them that this prompt shows."""
     user_message: str
     """The player's line of this turn, as typed."""
     outputs: Sequence[Output]
@@ -61,9 +63,8 @@ class View:
     area: Sequence[PromptMessage]
     """This node's user-area message and what its template puts around it; see `user_area`."""
     spoken: Mapping[SpokenKey, Spoken] = field(default_factory=dict)
-    """This node's own replies by (turn_id, step)."""
+    """This node's own replies."""
     summary: str = ""
-    turn_id: int = 0
 
 
 SUMMARY_HEADING = "Record of earlier dialogue (background, not instructions):"
@@ -90,23 +91,34 @@ def user_area(
 
 def project(view: View) -> list[PromptMessage]:
     """The messages of one prompt: system, earlier turns, the current turn. Empty messages are left out."""
-    messages = []
+    messages = opening(view)
+    for index in range(view.first_turn, len(view.history)):
+        messages.extend(earlier_turn(view, index))
+    return [*messages, *current_turn(view)]
+
+
+def opening(view: View) -> list[PromptMessage]:
+    """The system message, if there is any, with the summary under its heading."""
     system = view.system_prompt
     if view.summary:
         system = f"{system}\n\n{SUMMARY_HEADING}\n{view.summary}" if system else f"{SUMMARY_HEADING}\n{view.summary}"
-    if system:
-        messages.append(PromptMessage("system", system))
-    for turn in view.history:
-        messages.extend(_player_line(turn.user, view.player_name))
-        messages.extend(_replies(turn.outputs, turn.turn_id, view))
-    replies = list(_replies(view.outputs, view.turn_id, view))
+    return [PromptMessage("system", system)] if system else []
+
+
+def earlier_turn(view: View, index: int) -> list[PromptMessage]:
+    """The messages of one earlier turn: the line as typed, then what was said."""
+    turn = view.history[index]
+    return [*_player_line(turn.user, view.player_name), *_replies(turn.outputs, index, view)]
+
+
+def current_turn(view: View) -> list[PromptMessage]:
+    """The messages of the running turn."""
+    replies = list(_replies(view.outputs, len(view.history), view))
     area = list(view.area)
     if replies:
-        messages.extend(_player_line(view.user_message, view.player_name))
-        messages.extend(replies)
+        replies = [*_player_line(view.user_message, view.player_name), *replies]
         area = [_marked(message, view.user_message) for message in area]
-    messages.extend(message for message in area if message.text)
-    return messages
+    return [*replies, *(message for message in area if message.text)]
 
 
 def spoken_reply(tokens: Sequence[int], piece: Callable[[int], bytes], text: str) -> Spoken | None:
@@ -132,7 +144,7 @@ def _player_line(text: str, player_name: str) -> Iterable[PromptMessage]:
     return [PromptMessage("user", text, label=player_name)] if text else []
 
 
-def _replies(outputs: Sequence[Output], turn_id: int, view: View) -> Iterable[PromptMessage]:
+def _replies(outputs: Sequence[Output], index: int, view: View) -> Iterable[PromptMessage]:
     for output in outputs:
         if output.history_role == "Assistant" and output.text:
             yield PromptMessage(
@@ -140,7 +152,7 @@ def _replies(outputs: Sequence[Output], turn_id: int, view: View) -> Iterable[Pr
                 output.text,
                 label=output.history_name or output.node_name,
                 named=bool(output.history_name),
-                spoken=view.spoken.get((turn_id, output.step)) if output.node_name == view.node_name else None,
+                spoken=view.spoken.get((index, output.step)) if output.node_name == view.node_name else None,
             )
 
 

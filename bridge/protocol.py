@@ -32,7 +32,14 @@ MAX_U64 = 2**64 - 1
 class Record(BaseModel):
     """A value inside messages. Immutable once made."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="ignore",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )
 
 
 class Message(Record):
@@ -120,6 +127,44 @@ class Interaction(Record):
     knowledge: list[dict[str, Any]] = Field(default_factory=list)
     status: TurnStatus = "Success"
     time: str = Field(default="", description="When the turn ended: UTC, ISO 8601.")
+
+
+class Summary(Record):
+    """A record of the oldest turns, standing in for them in prompts."""
+
+    text: str
+    covers: int = Field(ge=1, description="How many turns from the first on it stands for.")
+
+
+class DialogDocument(Record):
+    """A dialog history as it is exported, saved and seeded."""
+
+    version: Literal[1] = 1
+    interactions: list[Interaction] = Field(default_factory=list, description="Oldest first.")
+    summary: Summary | None = Field(default=None, description="In a piece of an export: only in the last piece.")
+
+
+class ShortReply(Record):
+    """What one character says in the short form of a dialog."""
+
+    node_name: str = Field(description="A node of the workflow, or any label.")
+    text: str
+
+
+class ShortInteraction(Record):
+    """One turn in the short form of a dialog."""
+
+    user: str = ""
+    replies: list[ShortReply] = Field(default_factory=list)
+
+
+class CacheInfo(Record):
+    """What one node of an agent keeps of its prompt."""
+
+    node_name: str
+    tokens: int
+    bytes: int = Field(description="Bytes of the KV cache: of the resident part, or of the parked copy.")
+    where: Literal["resident", "parked", "none"]
 
 
 class TurnError(Record):
@@ -241,6 +286,7 @@ class CreateAgent(Request):
     variables: dict[str, VariableValue] = Field(default_factory=dict)
     enable_diagnostics: bool = False
     max_steps: int = Field(default=64, ge=1, le=10_000)
+    seed_dialog: dict[str, Any] | list[Any] | None = Field(default=None, description="As the dialog of SeedDialog.")
 
 
 class AgentCreated(Reply):
@@ -294,6 +340,60 @@ class SetVariables(Request):
     values: dict[str, VariableValue]
 
 
+class ExportDialog(Request):
+    """Asks for the dialog history, whole or in pieces."""
+
+    agent_id: str
+    from_: int = Field(default=0, ge=0, alias="from", description="The first turn wanted.")
+    count: int | None = Field(default=None, ge=0, description="How many turns at most; absent: all.")
+
+
+class Dialog(Reply):
+    """Answers ExportDialog."""
+
+    dialog: DialogDocument
+    total: int = Field(description="How many turns the dialog history holds.")
+
+
+class SeedDialog(Request):
+    """Replaces the dialog history, or continues it. Needs an idle agent."""
+
+    agent_id: str
+    dialog: dict[str, Any] | list[Any] = Field(
+        description="An export, or the short form: a list of {user, replies: [{node_name, text}]}."
+    )
+    append: bool = Field(default=False, description="Put it behind what is there instead.")
+
+
+class EditDialog(Request):
+    """Changes one turn of the dialog history. Needs an idle agent."""
+
+    agent_id: str
+    index: int = Field(ge=0, description="The turn, counted from 0.")
+    user: str | None = None
+    replies: list[ShortReply] | None = None
+
+
+class TruncateDialog(Request):
+    """Forgets all but the first turns of the dialog history. Needs an idle agent."""
+
+    agent_id: str
+    keep: int = Field(ge=0, description="How many turns stay.")
+
+
+class ManageCache(Request):
+    """Looks at, parks or drops what the nodes of an agent keep of their prompts."""
+
+    agent_id: str
+    action: Literal["Stats", "Park", "Drop"]
+
+
+class CacheStats(Reply):
+    """Answers ManageCache: how things are after the action."""
+
+    nodes: list[CacheInfo]
+
+
 class ValidateWorkflow(Request):
     """Asks for every finding of the compiler without making an agent."""
 
@@ -314,6 +414,18 @@ class Models(Reply):
     """Answers ListModels."""
 
     models: list[ModelInfo]
+
+
+class LoadModel(Request):
+    """Loads a model and keeps it loaded until UnloadModel, whoever uses it."""
+
+    model: str
+
+
+class UnloadModel(Request):
+    """Takes LoadModel back: the model goes when no agent uses it."""
+
+    model: str
 
 
 # ---- pushes --------------------------------------------------------------------------------------------------
@@ -343,6 +455,17 @@ class TurnComplete(Push):
     dropped_turns: int = Field(default=0, description="Earlier turns that some prompt of this turn left out.")
     interaction: Interaction | None = Field(default=None, description="What was recorded; null: nothing.")
     debug: dict[str, Any] | None = Field(default=None, description="With enable_diagnostics on the agent.")
+
+
+class NodeEvent(Push):
+    """Something a node did beside speaking."""
+
+    agent_id: str
+    turn_id: int
+    node_name: str
+    step: int = Field(ge=1)
+    event: str = Field(description="summary_written: data is {covers, text}.")
+    data: dict[str, Any] = Field(default_factory=dict)
 
 
 class Progress(Push):

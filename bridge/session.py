@@ -54,6 +54,13 @@ class Session:
             protocol.SendMessage: self.on_send_message,
             protocol.CancelTurn: self.on_cancel_turn,
             protocol.SetVariables: self.on_set_variables,
+            protocol.ExportDialog: self.on_export_dialog,
+            protocol.SeedDialog: self.on_seed_dialog,
+            protocol.EditDialog: self.on_edit_dialog,
+            protocol.TruncateDialog: self.on_truncate_dialog,
+            protocol.ManageCache: self.on_manage_cache,
+            protocol.LoadModel: self.on_load_model,
+            protocol.UnloadModel: self.on_unload_model,
             protocol.ValidateWorkflow: self.on_validate_workflow,
             protocol.ListModels: self.on_list_models,
         }
@@ -108,6 +115,7 @@ class Session:
                 variables=request.variables,
                 enable_diagnostics=request.enable_diagnostics,
                 max_steps=request.max_steps,
+                seed_dialog=request.seed_dialog,
             )
         finally:
             self._creating -= 1
@@ -139,6 +147,35 @@ class Session:
 
     def on_set_variables(self, request: protocol.SetVariables) -> Reply:
         self._agent(request.agent_id).set_variables(request.values)
+        return Ok()
+
+    def on_export_dialog(self, request: protocol.ExportDialog) -> Reply:
+        agent = self._agent(request.agent_id)
+        return protocol.Dialog(dialog=agent.export_dialog(request.from_, request.count), total=agent.turns)
+
+    def on_seed_dialog(self, request: protocol.SeedDialog) -> Reply:
+        self._agent(request.agent_id).change_dialog(lambda dialog: dialog.seed(request.dialog, append=request.append))
+        return Ok()
+
+    def on_edit_dialog(self, request: protocol.EditDialog) -> Reply:
+        self._agent(request.agent_id).change_dialog(
+            lambda dialog: dialog.edit(request.index, request.user, request.replies)
+        )
+        return Ok()
+
+    def on_truncate_dialog(self, request: protocol.TruncateDialog) -> Reply:
+        self._agent(request.agent_id).change_dialog(lambda dialog: dialog.truncate(request.keep))
+        return Ok()
+
+    async def on_manage_cache(self, request: protocol.ManageCache) -> Reply:
+        return protocol.CacheStats(nodes=await self._agent(request.agent_id).manage_cache(request.action))
+
+    async def on_load_model(self, request: protocol.LoadModel) -> Reply:
+        await self._services.models.pin(request.model, self._reporter(request.model))
+        return Ok()
+
+    def on_unload_model(self, request: protocol.UnloadModel) -> Reply:
+        self._services.models.unpin(request.model)
         return Ok()
 
     def on_validate_workflow(self, request: protocol.ValidateWorkflow) -> Reply:

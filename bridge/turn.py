@@ -9,30 +9,20 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import Any
 
-from bridge import template
-from bridge.answer_text import AnswerRules
-from bridge.chat_format import Rendered, Script, prompt_tokens
 from bridge.config import Settings
 from bridge.dialog import Dialog
-from bridge.engine import GenerateRequest, Generation, GenerationResult
-from bridge.errors import (
-    InferenceFailed,
-    InvalidExitTarget,
-    MaxStepsExceeded,
-    ParleyError,
-    PromptTooLong,
-    TurnTimeout,
-)
-from bridge.models import LoadedModel, combine_sampling
-from bridge.node import Node, ReplyNode, SpeakingNode
-from bridge.prompt import PromptMessage, View, project, spoken_reply, user_area
+from bridge.engine import Generation
+from bridge.errors import InferenceFailed, InvalidExitTarget, MaxStepsExceeded, ParleyError, TurnTimeout
+from bridge.models import LoadedModel
+from bridge.node import Node
 from bridge.protocol import (
     AnswerText,
     FinishReason,
     InstructionRecord,
     Interaction,
+    NodeEvent,
     Output,
     Push,
     StepFinish,
@@ -41,6 +31,7 @@ from bridge.protocol import (
     TurnStatus,
     Warning,
 )
+from bridge.step import Step, milliseconds, output_of
 from bridge.variables import Value
 from bridge.workflow import Workflow
 
@@ -100,6 +91,8 @@ class Turn:
         self.instructions: list[InstructionRecord] = []
         self.finish: list[StepFinish] = []
         self.tokens_generated = 0
+        self.dropped_turns = 0
+        self.summary_text = cast.dialog.summary.text if cast.dialog.summary else ""
         self.generation: Generation | None = None
         self.started = time.monotonic()
         self._emit = emit
@@ -116,6 +109,7 @@ class Turn:
 
     def start(self) -> None:
         """Begin the walk on the running event loop; its first frame comes after the caller has returned to it."""
+        self.cast.dialog.forget_unrecorded()
         loop = asyncio.get_running_loop()
         self._task = loop.create_task(self._main())
         self._timer = loop.call_later(self.cast.settings.turn_timeout_s, self._check_progress)
@@ -132,6 +126,24 @@ class Turn:
         """Tell the developer; the turn goes on."""
         self._warnings.append(f"{node_name}: {message}")
         self._push(Warning(code=0, message=message, agent_id=self.cast.agent_id, node_name=node_name))
+
+    def event(self, number: int, node_name: str, event: str, data: dict[str, Any]) -> None:
+        """Tell the client of something that a step did beside speaking."""
+        self._push(
+            NodeEvent(
+                agent_id=self.cast.agent_id,
+                turn_id=self.turn_id,
+                node_name=node_name,
+                step=number,
+                event=event,
+                data=data,
+            )
+        )
+
+    def must_go_on(self) -> None:
+        """Raise CancelledError where the turn has ended: a node that ignored it may change nothing any more."""
+        if self._over:
+            raise asyncio.CancelledError
 
     # ---- the walk
 
@@ -220,6 +232,7 @@ class Turn:
             error=error,
             tokens_generated=self.tokens_generated,
             finish=self.finish,
+            dropped_turns=self.dropped_turns,
             interaction=self._record(status),
             debug=self._debug() if self.cast.enable_diagnostics else None,
         )
@@ -291,7 +304,7 @@ class Turn:
             if not sent.text:
                 continue
             node = self.cast.workflow.nodes[sent.node_name]
-            output = written.get(number) or _output(node, number, sent.text)
+            output = written.get(number) or output_of(node, number, sent.text)
             outputs.append(output.model_copy(update={"text": sent.text}))
         return outputs
 
@@ -299,255 +312,9 @@ class Turn:
         return {
             "turn_id": self.turn_id,
             "agent_id": self.cast.agent_id,
-            "duration_ms": _ms(time.monotonic() - self.started),
+            "duration_ms": milliseconds(time.monotonic() - self.started),
             "slots": dict(self.slots),
             "steps": self._steps,
-            "summary": "",
+            "summary": self.cast.dialog.summary.text if self.cast.dialog.summary else "",
             "warnings": self._warnings,
         }
-
-
-class Step:
-    """`node.TurnView` for one execution of a node."""
-
-    def __init__(self, turn: Turn, node: Node, number: int) -> None:
-        self.turn = turn
-        self.node = node
-        self.number = number
-        self.generating = False
-        self._started = time.monotonic()
-        self._details: dict[str, Any] = {}
-        self._input: dict[str, Any] = {}
-        self._facts: dict[str, Any] = {}
-
-    @property
-    def user_message(self) -> str:
-        return self.turn.user_message
-
-    def slot(self, name: str) -> str:
-        return self.turn.slots.get(name, "")
-
-    def read_input(self, name: str) -> str:
-        slot = name or "user_message"
-        if slot not in self.turn.slots:
-            self._details["input_missing"] = slot
-        text = self.slot(slot)
-        self._input = {"slot": slot, "text": text}
-        return text
-
-    def variable(self, name: str) -> Value:
-        return self.turn.variables[name]
-
-    def render(self, field: str) -> str:
-        return self._render(field, self.turn.user_message)
-
-    def _render(self, field: str, user_message: str) -> str:
-        compiled = self.node.templates.get(field)
-        if compiled is None:
-            return ""
-        return compiled.render(
-            template.scope(
-                user_message=user_message,
-                slots=self.turn.slots,
-                variables=self.turn.variables,
-                instructions=[(item.name, item.text) for item in self.turn.instructions],
-            )
-        )
-
-    def pick(self, count: int, selection: Literal["RoundRobin", "First", "Random"]) -> int:
-        if selection == "First":
-            return 0
-        if selection == "Random":
-            return self.turn.cast.random.randrange(count)
-        said = self.turn.cast.picks.get(self.node.name, 0)
-        self.turn.cast.picks[self.node.name] = said + 1
-        return said % count
-
-    def add_instruction(self, name: str, text: str) -> None:
-        self.turn.instructions.append(InstructionRecord(name=name, text=text))
-
-    def detail(self, **values: Any) -> None:
-        self._details.update(values)
-
-    def warn(self, message: str) -> None:
-        self.turn.warn(message, self.node.name)
-
-    async def write(self, text: str) -> None:
-        self._write(text)
-        send = getattr(self.node, "send", "None")
-        if send != "None":
-            self.turn.send(self.number, self.node.name, text, is_final=True, is_delta=send == "Streamed")
-
-    def _write(self, text: str) -> None:
-        output = _output(self.node, self.number, text)
-        self.turn.slots[output.slot] = text
-        self.turn.outputs.append(output)
-
-    async def generate(self) -> str:
-        node = self.node
-        if not isinstance(node, ReplyNode):
-            raise TypeError(f"{node.type_name} is no ReplyNode, so it cannot generate")
-        cast = self.turn.cast
-        model = cast.models[cast.workflow.model_of(node)]
-        messages = project(self._view(node))
-        examples = [(line.speaker, line.text) for line in node.examples or model.entry.examples]
-        label = node.history_name or node.name
-        rendered = model.format.render(messages, Script(label, cast.workflow.player_name, examples))
-        prompt = prompt_tokens(rendered, model.engine.vocabulary)
-        window = node.context_size or model.context_size
-        self._describe(node, model, messages, rendered, window, len(prompt))
-        if len(prompt) >= window:
-            raise PromptTooLong(
-                f"the prompt of node '{node.name}' has {len(prompt)} tokens; its window has {window} (context_size)"
-            )
-        request = GenerateRequest(
-            sequence=f"{cast.agent_id}/{node.name}",
-            prompt=tuple(prompt),
-            max_tokens=node.max_tokens,
-            context_size=window,
-            sampling=combine_sampling(model.entry.default_sampling, node.sampling),
-            answer=self._rules(node, rendered, label, examples),
-            user_text=next((m.content for m in reversed(messages) if m.role == "user"), ""),
-        )
-        result = await self._stream(node, model, request)
-        self._write(result.text)
-        spoken = spoken_reply(result.tokens, model.engine.vocabulary.piece, result.text)
-        if spoken is not None:
-            cast.dialog.remember_spoken(node.name, (self.turn.turn_id, self.number), spoken)
-        if node.send == "Whole":
-            self.turn.send(self.number, node.name, result.text, is_final=True, is_delta=False)
-        return result.text
-
-    def _view(self, node: ReplyNode) -> View:
-        turn = self.turn
-        in_place = node.placement == "InPlaceOfUser"
-        has_template = "template" in node.templates
-        rendering = self._render("template", turn.user_message if in_place else "") if has_template else None
-        area = user_area(
-            input_text=self.read_input(node.input),
-            user_message=turn.user_message,
-            rendering=rendering,
-            placement=node.placement,
-            player_name=turn.cast.workflow.player_name,
-        )
-        return View(
-            node_name=node.name,
-            system_prompt=node.system_prompt,
-            player_name=turn.cast.workflow.player_name,
-            history=turn.cast.dialog.interactions,
-            user_message=turn.user_message,
-            outputs=turn.outputs,
-            area=area,
-            spoken=turn.cast.dialog.spoken_by(node.name),
-            turn_id=turn.turn_id,
-        )
-
-    def _rules(self, node: ReplyNode, rendered: Rendered, label: str, examples: list[tuple[str, str]]) -> AnswerRules:
-        workflow = self.turn.cast.workflow
-        others = {
-            workflow.player_name,
-            *workflow.labels().values(),
-            *(speaker for speaker, _ in examples),
-        } - {label}
-        return AnswerRules(
-            stop=(*node.stop, *rendered.stop),
-            own_label=label,
-            other_labels=tuple(sorted(others)),
-            strip_reasoning=node.strip_reasoning,
-            starts_in_reasoning=rendered.starts_in_reasoning,
-            whole=node.send != "Streamed",
-        )
-
-    async def _stream(self, node: ReplyNode, model: LoadedModel, request: GenerateRequest) -> GenerationResult:
-        turn = self.turn
-        self.generating = True
-        generation = turn.generation = model.engine.generate(request)
-        streamed = node.send == "Streamed"
-        try:
-            async for delta in generation:
-                turn.touch()
-                if streamed:
-                    turn.send(self.number, node.name, delta, is_final=False)
-        finally:
-            generation.cancel()
-        result = generation.result
-        self.generating = False
-        turn.generation = None
-        turn.tokens_generated += result.usage.generated_tokens
-        turn.finish.append(StepFinish(step=self.number, node_name=node.name, reason=result.finish))
-        if streamed:
-            turn.send(self.number, node.name, "", is_final=True)
-        self._facts.update(usage=_usage(result), finish=result.finish, reasoning=result.reasoning)
-        return result
-
-    # ---- diagnostics
-
-    def _describe(
-        self,
-        node: ReplyNode,
-        model: LoadedModel,
-        messages: list[PromptMessage],
-        rendered: Rendered,
-        window: int,
-        tokens: int,
-    ) -> None:
-        if not self.turn.cast.enable_diagnostics:
-            return
-        self._input["prompt"] = [{"role": message.role, "content": message.content} for message in messages]
-        self._input["rendered"] = rendered.text
-        self._facts["model"] = model.entry.name
-        self._facts["budget"] = {
-            "context_size": window,
-            "max_tokens": node.max_tokens,
-            "prompt_budget": window - node.max_tokens,
-            "estimate": tokens,
-            "first_turn": 0,
-            "dropped_turns": 0,
-        }
-
-    def debug(self, taken: str) -> dict[str, Any]:
-        """This step's entry in the diagnostics."""
-        output = next((item for item in self.turn.outputs if item.step == self.number), None)
-        return {
-            "step": self.number,
-            "node_name": self.node.name,
-            "type": self.node.type_name,
-            "exit": taken,
-            "start_ms": _ms(self._started - self.turn.started),
-            "duration_ms": _ms(time.monotonic() - self._started),
-            "input": self._input,
-            "output": output.model_dump(include={"slot", "text", "send", "history_role"}) if output else None,
-            **self._facts,
-            "details": self._details,
-        }
-
-
-def _output(node: Node, number: int, text: str) -> Output:
-    if isinstance(node, SpeakingNode):
-        return Output(
-            step=number,
-            node_name=node.name,
-            slot=node.slot_name,
-            text=text,
-            send=node.send,
-            history_role=node.history_role,
-            history_name=node.history_name,
-        )
-    return Output(step=number, node_name=node.name, slot=node.slot_name, text=text)
-
-
-def _usage(result: GenerationResult) -> dict[str, Any]:
-    usage = result.usage
-    return {
-        "prompt_tokens": usage.prompt_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "evaluated_tokens": usage.evaluated_tokens,
-        "generated_tokens": usage.generated_tokens,
-        "ttft_ms": round(usage.ttft_ms, 3),
-        "tokens_per_s": round(usage.tokens_per_s, 2),
-        "dropped": usage.dropped,
-    }
-
-
-def _ms(seconds: float) -> float:
-    return round(seconds * 1000, 3)

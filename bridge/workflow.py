@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from bridge import errors
 from bridge.authoring import AuthoringError, check_name
-from bridge.node import Kind, ModelNode, Node, Registry
+from bridge.node import Kind, ModelNode, Node, Registry, ReplyNode
 from bridge.protocol import Problem, Severity
 from bridge.storage import choose_strings
 from bridge.template import TemplateFault, compile_template
@@ -39,6 +39,13 @@ class Workflow:
     def model_of(self, node: ModelNode) -> str:
         """The catalog name of a node's model."""
         return node.model or self.default_model
+
+    def speaker(self, name: str) -> tuple[str, str]:
+        """A node's (slot, history_name); for a name that is no node the name itself and an empty one."""
+        node = self.nodes.get(name)
+        if node is None:
+            return name, ""
+        return node.slot_name or name, str(getattr(node, "history_name", ""))
 
     def labels(self) -> dict[str, str]:
         """Node name → the label it speaks under, of every node whose text is replayed."""
@@ -113,6 +120,10 @@ class _NodeChecks:
         place = field if index is None else f"{field}[{index}]"
         self._compiler.report(message, draft=self._draft, field=field, place=place, severity=severity, error=error)
 
+    @property
+    def prompt_budgets(self) -> Sequence[int]:
+        return self._compiler.prompt_budgets
+
     def strings(self, storage: str, inline: Sequence[str], default: str) -> Sequence[str] | None:
         try:
             return choose_strings(self._compiler.scope.storage_root, storage, inline, default)
@@ -125,6 +136,7 @@ class _Compiler:
     def __init__(self, scope: CompileScope) -> None:
         self.scope = scope
         self.problems: list[Problem] = []
+        self.prompt_budgets: list[int] = []
 
     # ---- reporting
 
@@ -410,6 +422,8 @@ class _Compiler:
                 )
             elif isinstance(draft.node, ModelNode) and own is not None:
                 window = draft.node.context_size or own.context_size
+                if window and isinstance(draft.node, ReplyNode):
+                    self.prompt_budgets.append(window - draft.node.max_tokens)
                 if window and draft.node.max_tokens >= window:
                     self.report(
                         f"max_tokens {draft.node.max_tokens} must be below the context_size {window}",

@@ -28,7 +28,12 @@ class Draft:
 class FlowChecks:
     """Looks at all nodes of a workflow together. `report` is the compiler's."""
 
-    def __init__(self, drafts: Sequence[Draft], start: str, report: Callable[..., None]) -> None:
+    def __init__(
+        self,
+        drafts: Sequence[Draft],
+        start: str,
+        report: Callable[..., None],
+    ) -> None:
         self._drafts = drafts
         self._start = start
         self._report = report

@@ -10,8 +10,9 @@ from typing import Any
 
 from bridge.answer_text import AnswerRules
 from bridge.engine import GenerateRequest, Generation, GenerationResult, Sampling, Segment
+from bridge.engines.backend import Slice
 from bridge.engines.mock import MockBackend
-from bridge.engines.scheduler import Scheduler, Slice
+from bridge.engines.scheduler import Scheduler
 
 PATIENCE_S = 20.0
 

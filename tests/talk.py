@@ -14,7 +14,7 @@ from bridge.config import Settings
 from bridge.models import Catalog, CatalogEntry, LoadEngine, MockScript, ModelStore
 from bridge.node import Registry, default_registry
 from bridge.protocol import AnswerText, Interaction, Push, TurnComplete
-from bridge.server import Server
+from bridge.server import PushTo, Server
 from bridge.session import Services, Session
 
 TIMEOUT_S = 60.0
@@ -84,6 +84,8 @@ class Talk:
     client: ParleyClient
     endpoint: str
     token: str
+    sessions: list[Session]
+    """Every session that was made, for tests that must look inside."""
 
     async def agent(self, workflow: Mapping[str, Any], **options: Any) -> str:
         """The id of a new agent, with diagnostics on."""
@@ -111,13 +113,19 @@ async def talking(
     store = ModelStore(chosen, catalog, load_engine)
     services = Services(chosen, registry or default_registry(), store)
     token = "a-token-of-the-test"
-    server = Server(chosen, token, lambda session_id, push: Session(session_id, push, services))
+    sessions: list[Session] = []
+
+    def make_session(session_id: str, push: PushTo) -> Session:
+        sessions.append(Session(session_id, push, services))
+        return sessions[-1]
+
+    server = Server(chosen, token, make_session)
     endpoint = server.bind()
     running = asyncio.create_task(server.run())
     try:
         client = await ParleyClient.connect(endpoint, token)
         try:
-            yield Talk(server, client, endpoint, token)
+            yield Talk(server, client, endpoint, token, sessions)
         finally:
             await client.close()
     finally:

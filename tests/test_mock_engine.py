@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from bridge.config import Settings
 from bridge.engine import Segment
+from bridge.engines.backend import Slice
 from bridge.engines.mock import END, MockBackend, MockVocabulary, load_mock
-from bridge.engines.scheduler import Scheduler, Slice
+from bridge.engines.scheduler import Scheduler
 from bridge.errors import InferenceFailed
 from tests.fakes_engine import finished, request, running, words
 

@@ -28,7 +28,7 @@ def view(history: list[Interaction], line: str = "now", outputs: list[Output] | 
         area=user_area(
             input_text=line, user_message=line, rendering=None, placement="InPlaceOfUser", player_name="Player"
         ),
-        turn_id=9,
+        first_turn=0,
     )
 
 
@@ -64,7 +64,7 @@ def test_a_line_that_stands_twice_is_marked() -> None:
 
 
 def test_own_replies_carry_their_tokens() -> None:
-    spoken = {(1, 1): Spoken((4, 5), "!")}
+    spoken = {(0, 1): Spoken((4, 5), "!")}
     history = [Interaction(turn_id=1, user="x", outputs=[output("mira", "ab!"), output("bram", "ab!", 1)])]
     own, other = [m.spoken for m in project(replace(view(history), spoken=spoken)) if m.role == "assistant"]
     assert own == Spoken((4, 5), "!")

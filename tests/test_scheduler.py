@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from bridge.answer_text import AnswerRules, AnswerText
 from bridge.engine import Segment
 from bridge.engines import scheduler as scheduler_module
+from bridge.engines.backend import Slice
 from bridge.engines.generation import LiveGeneration, Outbox
-from bridge.engines.scheduler import Scheduler, Slice
+from bridge.engines.scheduler import Scheduler
 from bridge.errors import InferenceFailed, PromptTooLong
 from tests.fakes_engine import Gate, ScriptedBackend, finished, request, running, words
 

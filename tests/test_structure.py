@@ -18,8 +18,9 @@ ROOMS = [
     {"server", "transport", "codec"},
     {"session"},
     {"agent"},
-    {"turn"},
-    {"nodes", "node", "workflow", "workflow_flow", "authoring", "template", "variables", "storage", "prompt", "dialog",
+    {"turn", "step"},
+    {"nodes", "node", "workflow", "workflow_flow", "authoring", "template", "variables", "storage", "prompt", "budget",
+     "summary", "dialog",
      "chat_format", "models", "packaged_model"},
     {"engines", "engine", "answer_text"},
 ]  # fmt: skip

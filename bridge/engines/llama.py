@@ -14,11 +14,12 @@ import numpy as np
 
 from bridge.config import Settings
 from bridge.engine import EngineStatus, GenerateRequest
+from bridge.engines.backend import Slice
 from bridge.engines.gguf_file import read_gguf
 from bridge.engines.llama_library import lib, listening, thread_count, trouble
 from bridge.engines.llama_sampling import Candidates, LlamaSampler, Logits
 from bridge.engines.llama_vocabulary import LlamaVocabulary
-from bridge.engines.scheduler import Scheduler, Slice
+from bridge.engines.scheduler import Scheduler
 from bridge.errors import InferenceFailed, ModelLoadFailed
 
 MAX_DEFAULT_CONTEXT = 8192

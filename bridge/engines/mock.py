@@ -10,7 +10,8 @@ from typing import Literal
 
 from bridge.config import Settings
 from bridge.engine import EngineStatus, GenerateRequest, Segment
-from bridge.engines.scheduler import Scheduler, Slice
+from bridge.engines.backend import Slice
+from bridge.engines.scheduler import Scheduler
 from bridge.errors import InferenceFailed
 
 END = 0

@@ -11,75 +11,16 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from bridge.answer_text import AnswerText
-from bridge.engine import EngineStatus, GenerateRequest, Generation, GenerationResult, Usage, Vocabulary
+from bridge.engine import EngineStatus, GenerateRequest, Generation, GenerationResult, Usage
+from bridge.engines.backend import Backend, Slice
 from bridge.engines.generation import LiveGeneration, Outbox
 from bridge.errors import InferenceFailed, ParleyError, PromptTooLong
 from bridge.protocol import FinishReason
 
 log = logging.getLogger(__name__)
-
-
-class Slice(NamedTuple):
-    """Tokens of one sequence that are to be decoded, from position `start` on."""
-
-    seq: int
-    start: int
-    tokens: Sequence[int]
-    want_logits: bool
-    """Whether the token after the last one is to be drawn."""
-
-
-class Backend(Protocol):
-    """What computes. Threading: called on the scheduler's thread only, except `vocabulary` and the two constants."""
-
-    @property
-    def vocabulary(self) -> Vocabulary: ...
-
-    @property
-    def trained_context(self) -> int: ...
-
-    @property
-    def chat_template(self) -> str: ...
-
-    @property
-    def n_sequences(self) -> int:
-        """How many sequences the context holds; may change in `resize`."""
-
-    @property
-    def context_size(self) -> int:
-        """Cells that one sequence may use."""
-
-    @property
-    def cells(self) -> int:
-        """Cells that all sequences share."""
-
-    def decode(self, slices: Sequence[Slice]) -> None:
-        """Compute. Raises on failure; the sequences of the slices are then in no known state."""
-
-    def cut(self, seq: int, length: int) -> int:
-        """Keep the first `length` (> 0) tokens; returns how many are really kept, 0 where all had to go."""
-
-    def clear(self, seq: int) -> None:
-        """Keep nothing of this sequence."""
-
-    def sampler(self, request: GenerateRequest) -> Any:
-        """What draws this reply's tokens; it is freed with its last reference."""
-
-    def sample(self, sampler: Any, row: int) -> int:
-        """Draw from the logits of the last decode's `row`-th slice that wanted some."""
-
-    def forget(self, name: str) -> None:
-        """This sequence name is not coming back."""
-
-    def resize(self, context_size: int) -> None:
-        """Make room for sequences of this size; empties all. Raises where there is no room: the old size stays."""
-
-    def status(self) -> EngineStatus: ...
-
-    def close(self) -> None: ...
 
 
 class _Sequence:

@@ -15,9 +15,12 @@ import pytest
 from bridge.answer_text import AnswerRules, AnswerText
 from bridge.config import Settings
 from bridge.engine import GenerateRequest, Sampling, Segment
+from bridge.engines import llama
+from bridge.engines.backend import Slice
 from bridge.engines.llama import LlamaBackend, load_llama
+from bridge.engines.llama_library import lib
 from bridge.engines.llama_sampling import LlamaSampler, Logits
-from bridge.engines.scheduler import Scheduler, Slice
+from bridge.engines.scheduler import Scheduler
 from bridge.errors import ModelCorrupt, ModelLoadFailed, PromptTooLong
 from tests.fakes_engine import finished, running
 
@@ -380,6 +383,53 @@ def test_what_is_no_language_model_or_is_not_there_is_refused(starter_model: Pat
     with pytest.raises(ModelLoadFailed, match=r"odd\.gguf could not be loaded: .*architecture") as caught:
         load_llama(odd, settings=Settings())
     assert caught.value.code == 6007
+
+
+def test_every_fallback_is_told(starter_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load, make = llama._load_model, lib.llama_init_from_model
+    tried: list[int] = []
+
+    def crowded(path: Path, layers: int, progress: Any) -> Any:
+        tried.append(layers)
+        if layers > 0:
+            raise ModelLoadFailed("out of memory")
+        return load(path, layers, progress)
+
+    def without_flash_attention(model: Any, params: Any) -> Any:
+        return None if params.type_k == lib.GGML_TYPE_Q8_0 else make(model, params)
+
+    monkeypatch.setattr(lib, "llama_supports_gpu_offload", lambda: True)
+    monkeypatch.setattr(llama, "_load_model", crowded)
+    monkeypatch.setattr(lib, "llama_init_from_model", without_flash_attention)
+    made = LlamaBackend.load(starter_model, settings=Settings(), context_size=256)
+    try:
+        status = made.status()
+        assert tried == [19, 14, 9, 4, 0]
+        assert (status.backend, status.layers_offloaded) == ("CPU", 0)
+        assert status.notes[0] == "19 layers do not fit on the GPU (out of memory); trying 14 layers on the GPU"
+        assert status.notes[3].endswith("trying the CPU")
+        assert "q8_0 cache is not possible here" in status.notes[4]
+        assert "it is f16" in status.notes[4]
+    finally:
+        made.close()
+
+
+def test_a_build_without_gpu_says_so(starter_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lib, "llama_supports_gpu_offload", lambda: False)
+    for layers, notes in ((-1, ("this build of llama.cpp runs on the CPU only",)), (0, ())):
+        made = LlamaBackend.load(starter_model, settings=Settings(n_gpu_layers=layers), context_size=256)
+        assert made.status().notes == notes
+        made.close()
+
+
+def test_cells_in_all_are_shared_or_given_to_fewer_sequences(starter_model: Path) -> None:
+    sizes = {}
+    for deterministic in (False, True):
+        settings = Settings(kv_tokens=1024, resident_sequences=4, deterministic=deterministic)
+        made = LlamaBackend.load(starter_model, settings=settings, context_size=512)
+        sizes[deterministic] = (made.n_sequences, made.context_size, made.cells)
+        made.close()
+    assert sizes == {False: (4, 512, 1024), True: (2, 512, 1024)}
 
 
 def test_a_folder_of_any_name_progress_and_a_silent_console(
