@@ -169,6 +169,8 @@ class Traits:
     """Two messages of one role in a row, and a conversation that starts with the assistant."""
     needs_user: bool
     """It cannot do without a user message."""
+    nothing: bool
+    """No message at all."""
 
 
 def probe(render: Callable[[Sequence[tuple[Role, str]]], str]) -> Traits:
@@ -192,6 +194,7 @@ def probe(render: Callable[[Sequence[tuple[Role, str]]], str]) -> Traits:
         late_system=takes("user", "assistant", "system", "user"),
         neighbours=takes("user", "user", "assistant", "assistant", "user") and takes("assistant", "user"),
         needs_user=not takes("system") if takes("system", "user") else True,
+        nothing=takes(),
     )
 
 
@@ -218,12 +221,40 @@ def normalise(messages: Sequence[PromptMessage], traits: Traits) -> list[PromptM
         folded.append(PromptMessage("user", "\n\n".join(waiting)))
     first = next((index for index, message in enumerate(folded) if message.role != "system"), len(folded))
     opens_wrong = first < len(folded) and folded[first].role == "assistant" and not traits.neighbours
-    silent = all(message.role != "user" for message in folded) and traits.needs_user
+    must_speak = traits.needs_user or (not folded and not traits.nothing)
+    silent = must_speak and all(message.role != "user" for message in folded)
     if opens_wrong or silent:
         folded.insert(first, PromptMessage("user", SILENT_PLAYER))
     if folded and folded[-1].role == "assistant" and not traits.neighbours:
         folded.append(PromptMessage("user", SILENT_PLAYER))
     return folded if traits.neighbours else _merged(folded)
+
+
+BUILT_IN = {
+    "chatml": (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+        "<|im_start|>assistant\n"
+    ),
+    "llama3": (
+        "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n"
+        "{{ m.content }}<|eot_id|>{% endfor %}<|start_header_id|>assistant<|end_header_id|>\n\n"
+    ),
+    "gemma": (
+        "{{ bos_token }}{% for m in messages %}"
+        "{% if m.role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+        "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}"
+        "<start_of_turn>{{ 'model' if m.role == 'assistant' else m.role }}\n{{ m.content }}<end_of_turn>\n{% endfor %}"
+        "<start_of_turn>model\n"
+    ),
+    "mistral": (
+        "{{ bos_token }}{% for m in messages %}"
+        "{% if m.role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+        "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}"
+        "{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% else %} {{ m.content }}{{ eos_token }}{% endif %}"
+        "{% endfor %}"
+    ),
+}
+"""Templates of families, for files that bring none or a wrong one."""
 
 
 def make_format(name: str, *, template: str, vocabulary: Vocabulary) -> ChatFormat:
@@ -233,13 +264,16 @@ def make_format(name: str, *, template: str, vocabulary: Vocabulary) -> ChatForm
     if name == "plain":
         return PlainFormat()
     if name != "auto":
-        raise ModelLoadFailed(f"unknown chat_format '{name}'; use auto, transcript or plain")
+        if name not in BUILT_IN:
+            known = ", ".join(["auto", *BUILT_IN, "transcript", "plain"])
+            raise ModelLoadFailed(f"unknown chat_format '{name}'; known: {known}")
+        template = BUILT_IN[name]
     if not template:
         raise ModelLoadFailed("the model file has no chat template; set chat_format (transcript suits base models)")
     texts = {token: text for text, token in vocabulary.markers.items()}
     bos = texts.get(vocabulary.bos, "") if vocabulary.bos is not None else ""
-    end = next((text for text, token in vocabulary.markers.items() if vocabulary.is_end(token)), "")
-    return JinjaFormat(template, vocabulary, bos_text=bos, eos_text=end)
+    eos = texts.get(vocabulary.eos, "") if vocabulary.eos is not None else ""
+    return JinjaFormat(template, vocabulary, bos_text=bos, eos_text=eos)
 
 
 def prompt_tokens(rendered: Rendered, vocabulary: Vocabulary) -> list[int]:

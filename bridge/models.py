@@ -65,7 +65,7 @@ class CatalogEntry(_Strict):
     source: Source = Field(default_factory=Source)
     context_size: int = Field(default=0, ge=0, le=2**20)
     kv_cache_type: Literal["f16", "q8_0", "q4_0"] = "q8_0"
-    chat_format: Literal["auto", "transcript", "plain"] = "auto"
+    chat_format: Literal["auto", "chatml", "llama3", "gemma", "mistral", "transcript", "plain"] = "auto"
     default_sampling: SamplingParams = Field(default_factory=SamplingParams)
     examples: list[Example] = Field(default_factory=list)
     license: str = ""

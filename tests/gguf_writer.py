@@ -59,6 +59,35 @@ def spm_vocabulary(words: Sequence[str], markers: Sequence[str], defined: Sequen
     )
 
 
+def bpe_vocabulary(markers: Sequence[str], *, bos: int | None, eos: str) -> bytes:
+    """A byte-level BPE vocabulary of the 256 bytes and these special tokens. `bos`: index of its marker."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    letters = {byte: chr(byte) for byte in printable} | {byte: chr(256 + n) for n, byte in enumerate(others)}
+    tokens = [*(letters[byte] for byte in range(256)), "he", *markers]
+    more: dict[str, Any] = {"tokenizer.ggml.add_bos_token": bos is not None}
+    if bos is not None:
+        more["tokenizer.ggml.bos_token_id"] = 257 + bos
+    return gguf(
+        {
+            "general.architecture": "llama",
+            "llama.context_length": 64,
+            "llama.embedding_length": 8,
+            "llama.block_count": 1,
+            "llama.feed_forward_length": 8,
+            "llama.attention.head_count": 1,
+            "llama.attention.layer_norm_rms_epsilon": 1e-5,
+            "tokenizer.ggml.model": "gpt2",
+            "tokenizer.ggml.pre": "default",
+            "tokenizer.ggml.tokens": tokens,
+            "tokenizer.ggml.token_type": [*[1] * 257, *[3] * len(markers)],
+            "tokenizer.ggml.merges": ["h e"],
+            "tokenizer.ggml.eos_token_id": 257 + list(markers).index(eos),
+            **more,
+        }
+    )
+
+
 def _text(text: str) -> bytes:
     data = text.encode()
     return struct.pack("<Q", len(data)) + data

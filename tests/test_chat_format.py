@@ -55,6 +55,7 @@ class LetterVocabulary:
 
     def __init__(self, bos: int | None = None) -> None:
         self.bos = bos
+        self.eos = 3
 
     def tokenize(self, segments: Sequence[Segment]) -> list[int]:
         ids: list[int] = []
