@@ -37,6 +37,10 @@ class Vocabulary(Protocol):
     def bos(self) -> int | None:
         """The id that must begin a prompt; None where the model wants none."""
 
+    @property
+    def eos(self) -> int | None:
+        """The id that templates write as `eos_token`; None where the model has none."""
+
     def tokenize(self, segments: Sequence[Segment]) -> list[int]:
         """Ids of a whole prompt. Never adds BOS by itself, never reads a marker in plain text."""
 

@@ -26,6 +26,8 @@ class LlamaVocabulary:
         self.size = lib.llama_vocab_n_tokens(self._vocab)
         bos = int(lib.llama_vocab_bos(self._vocab))
         self.bos: int | None = bos if bos >= 0 and lib.llama_vocab_get_add_bos(self._vocab) else None
+        eos = int(lib.llama_vocab_eos(self._vocab))
+        self.eos: int | None = eos if eos >= 0 else None
         self._pieces: list[bytes | None] = [None] * self.size
         markers: dict[str, int] = {}
         guarded: list[str] = []

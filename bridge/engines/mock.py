@@ -28,6 +28,7 @@ class MockVocabulary:
 
     markers: Mapping[str, int] = MappingProxyType({})
     bos: int | None = None
+    eos: int | None = None
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
