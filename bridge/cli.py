@@ -198,7 +198,12 @@ def models(
 
 @app.command()
 def bench(
-    agents: Annotated[str, typer.Option(help="Numbers of agents that talk at once, separated by commas.")] = "1,2,4,8",
+    agents: Annotated[
+        str, typer.Option(help="Numbers of agents that talk at once, separated by commas.")
+    ] = "1,2,4,8,16",
+    section: Annotated[
+        list[str] | None, typer.Option(help="batching, first-token, parking or overhead; all by default.")
+    ] = None,
     rounds: Annotated[int, typer.Option(help="How often each side is measured, in turn.", min=1, max=50)] = 5,
     tokens: Annotated[int, typer.Option(help="Tokens that each reply has.", min=8, max=1024)] = 96,
     model: Annotated[str, typer.Option(help="The catalog model to measure.")] = "starter-chat",
@@ -215,7 +220,10 @@ def bench(
         _fail("--agents takes numbers from 1 to 64")
     from bridge.bench import run_bench
 
-    raise typer.Exit(_guard(lambda: run_bench(counts, rounds=rounds, tokens=tokens, model=model, out=out)))
+    def measure() -> int:
+        return run_bench(counts, sections=section or [], rounds=rounds, tokens=tokens, model=model, out=out)
+
+    raise typer.Exit(_guard(measure))
 
 
 # ---- helpers -------------------------------------------------------------------------------------------------

@@ -354,7 +354,10 @@ class ParleyClient:
     async def _beat(self, every_s: float) -> None:
         patience_s = max(15.0, 3 * every_s)
         while True:
+            began = time.monotonic()
             await asyncio.sleep(every_s)
+            # Where this process stood still (a debugger, a busy loop), what came meanwhile waits to be read.
+            self._last_heard += max(0.0, time.monotonic() - began - every_s)
             if time.monotonic() - self._last_heard > patience_s:
                 self._lose(ConnectionError(f"{self.endpoint} has not answered for {patience_s:.0f} s"))
                 return

