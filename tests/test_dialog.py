@@ -209,14 +209,14 @@ def dialog(turns: int = 6, covers: int = 0) -> Dialog:
 
 
 def test_a_change_inside_the_summarised_part_drops_the_summary() -> None:
-    for change in (lambda d: d.edit(2, "x", None), lambda d: d.truncate(2)):
+    for index, stays in ((2, False), (3, True)):
         made = dialog(covers=3)
-        change(made)
-        assert made.summary is None
-    for change in (lambda d: d.edit(3, "x", None), lambda d: d.truncate(3), lambda d: d.truncate(99)):
+        made.edit(index, "x", None)
+        assert (made.summary is not None) == stays
+    for keep, stays in ((2, False), (3, True), (99, True)):
         made = dialog(covers=3)
-        change(made)
-        assert made.summary == Summary(text="s", covers=3)
+        made.truncate(keep)
+        assert (made.summary == Summary(text="s", covers=3)) == stays
 
 
 def test_cursors_go_one_way_until_something_before_them_changes() -> None:

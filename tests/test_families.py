@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -85,7 +86,8 @@ class Family:
 
 
 def spm(*markers: str, prefix: bool) -> bytes:
-    return spm_vocabulary(["\u2581a", "a"], markers, **{"tokenizer.ggml.add_space_prefix": prefix})
+    more: dict[str, Any] = {"tokenizer.ggml.add_space_prefix": prefix}
+    return spm_vocabulary(["\u2581a", "a"], markers, **more)
 
 
 GEMMA_GGUF = spm("<start_of_turn>", "<end_of_turn>", prefix=False)
