@@ -159,7 +159,15 @@ def _models_used(workflow: Workflow) -> Iterable[str]:
 def _check_windows(workflow: Workflow, models: Mapping[str, LoadedModel]) -> None:
     for node in workflow.nodes.values():
         if isinstance(node, ModelNode):
-            window = node.context_size or models[workflow.model_of(node)].context_size
+            model = models[workflow.model_of(node)]
+            window = node.context_size or model.context_size
+            if window > model.engine.trained_context:
+                raise InvalidValue(
+                    f"node '{node.name}': a window of {window} tokens is more than model '{model.entry.name}' "
+                    f"was trained for ({model.engine.trained_context})",
+                    node_name=node.name,
+                    path="context_size",
+                )
             if node.max_tokens >= window:
                 raise InvalidValue(
                     f"node '{node.name}': max_tokens {node.max_tokens} must be below the window of {window} tokens",

@@ -12,13 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
+from typing import Any
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from bridge.engine import Segment, Vocabulary
-from bridge.errors import ModelLoadFailed
+from bridge.errors import InferenceFailed, ModelLoadFailed
 from bridge.prompt import PromptMessage, Role
+from bridge.wording import words_of
 
 SILENT_PLAYER = "…"
 """Stands for an empty player line where a format must have a user message."""
@@ -97,9 +99,7 @@ class JinjaFormat(ChatFormat):
 
     def __init__(self, template: str, vocabulary: Vocabulary, *, bos_text: str = "", eos_text: str = "") -> None:
         """Raises ModelLoadFailed where the template cannot be used."""
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-        )
+        environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
         environment.filters["tojson"] = lambda value, **kwargs: json.dumps(
             value, ensure_ascii=False, indent=kwargs.get("indent")
         )
@@ -111,14 +111,17 @@ class JinjaFormat(ChatFormat):
         self._markers = re.compile("|".join(map(re.escape, markers))) if markers else None
         try:
             self._template = environment.from_string(template)
-        except jinja2.TemplateError as fault:
-            raise ModelLoadFailed(f"the model's chat template cannot be parsed: {fault}") from None
+        except Exception as fault:  # beside its own errors, RecursionError and what constant folding raises
+            raise ModelLoadFailed(f"the model's chat template cannot be parsed: {words_of(fault)}") from None
         self.traits = probe(self._render_roles)
 
     def render(self, messages: Sequence[PromptMessage], script: Script) -> Rendered:
         shaped = normalise(messages, self.traits)
         marks = [f"\ue000{index}\ue001" for index in range(len(shaped))]
-        text = self._render_roles([(m.role, mark) for m, mark in zip(shaped, marks, strict=True)])
+        try:
+            text = self._render_roles([(m.role, mark) for m, mark in zip(shaped, marks, strict=True)])
+        except Exception as fault:  # a refusal that no probe found out
+            raise InferenceFailed(f"the model's chat template refuses this conversation: {words_of(fault)}") from None
         segments: list[Segment] = []
         plain = ""
         end = 0
@@ -155,6 +158,18 @@ class JinjaFormat(ChatFormat):
         """Raises jinja2.TemplateError (and what a template's own mistakes raise) where the template refuses."""
         turns = [{"role": role, "content": content} for role, content in pairs]
         return self._template.render(messages=turns, add_generation_prompt=True, tools=None, **self._names)
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, where a template can also not multiply texts until the memory is full."""
+
+    intercepted_binops = frozenset(["*", "**"])
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        sizes = [abs(value) if isinstance(value, (int, float)) else len(value) for value in (left, right)]
+        if sizes[0] * sizes[1] > 1_000_000 or (operator == "**" and max(sizes) > 64):
+            raise jinja2.TemplateError("the template multiplies too much")
+        return super().call_binop(context, operator, left, right)
 
 
 @dataclass(frozen=True, slots=True)

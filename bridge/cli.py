@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -47,12 +48,21 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read our output has gone; the interpreter would complain when it flushes.
+    except OSError as fault:
+        # Whoever read our output has gone, or it cannot be written; the interpreter would complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(fault, BrokenPipeError):
+            print(f"parley: {fault}", file=sys.stderr)
+        sys.exit(1)
+    except Exception as fault:
+        logging.getLogger(__name__).debug("the command failed", exc_info=True)
+        print(f"parley: this should not have happened: {type(fault).__name__}: {fault}", file=sys.stderr)
         sys.exit(1)
 
 
@@ -315,14 +325,20 @@ def _edit(change: Callable[[Kinds], Any]) -> Any:
 
 
 def _write_workflow(file: Path, workflow: Any, stdout: bool) -> None:
-    text = json.dumps(workflow, indent=2, ensure_ascii=False) + "\n"
-    if stdout:
-        sys.stdout.write(text)
-        return
+    import orjson
+
     from bridge.files import write_atomically
 
     try:
-        write_atomically(file, text.encode())
+        data = orjson.dumps(workflow, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError as fault:
+        _fail(f"cannot write the workflow: {fault}", code=1)
+    if stdout:
+        sys.stdout.write(data.decode())
+        return
+
+    try:
+        write_atomically(file, data)
     except OSError as fault:
         _fail(f"cannot write {file}: {fault.strerror}")
 

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from bridge.errors import InvalidValue
 
@@ -26,24 +26,28 @@ def setting(default: Any, meaning: str, *, scope: Scope, **bounds: Any) -> Any:
     return Field(default=default, description=meaning, json_schema_extra={"scope": scope}, **bounds)
 
 
+Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+"""A setting that may become a path: no NUL."""
+
+
 class Settings(BaseModel):
     """All settings of one sidecar. Frozen: read once at start, passed to whoever needs them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-    endpoint: str = setting("tcp://127.0.0.1:*", "ZeroMQ endpoint to bind; `*` = a free port", scope="process")
-    token: str = setting("", "what clients must say in Hello; empty = a new random one", scope="process")
+    endpoint: Text = setting("tcp://127.0.0.1:*", "ZeroMQ endpoint to bind; `*` = a free port", scope="process")
+    token: Text = setting("", "what clients must say in Hello; empty = a new random one", scope="process")
     no_auth: bool = setting(False, "let clients in without a token; loopback only", scope="process")
     owner_pid: int = setting(0, "exit when this process is gone; 0 = nobody's", scope="process", ge=0)
-    ready_file: str = setting("", "also write the ready line to this file", scope="process")
+    ready_file: Text = setting("", "also write the ready line to this file", scope="process")
     idle_exit_s: float = setting(
         0.0, "exit after so many seconds without a session; 0 = never", scope="process", ge=0, le=86_400 * 30
     )
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "info", "least severe level that is logged to stderr", scope="process"
     )
-    models_folder: str = setting("", "where models are kept; empty = the user's cache folder", scope="process")
-    catalog: str = setting("", "a models.json of the game, merged over the packaged one", scope="process")
+    models_folder: Text = setting("", "where models are kept; empty = the user's cache folder", scope="process")
+    catalog: Text = setting("", "a models.json of the game, merged over the packaged one", scope="process")
 
     max_json_bytes: int = setting(8 * 2**20, "largest JSON part of a message", scope="session", ge=1024, le=2**30)
     max_payload_bytes: int = setting(4 * 2**20, "largest binary part of a message", scope="session", ge=0, le=2**30)
@@ -51,6 +55,10 @@ class Settings(BaseModel):
     max_agents_per_session: int = setting(256, "agents of one session", scope="session", ge=1, le=100_000)
     max_nodes: int = setting(512, "nodes of one workflow", scope="session", ge=1, le=100_000)
     max_template_chars: int = setting(65_536, "characters of one template", scope="session", ge=1, le=16 * 2**20)
+    max_line_chars: int = setting(65_536, "characters of one player line", scope="session", ge=1, le=2**20)
+    max_turn_chars: int = setting(
+        2**20, "characters that all steps of one turn write together", scope="turn", ge=1024, le=2**24
+    )
     heartbeat_s: float = setting(5.0, "seconds between two Pings of a client", scope="session", gt=0, le=3600)
 
     turn_timeout_s: float = setting(
@@ -64,6 +72,13 @@ class Settings(BaseModel):
         scope="engine",
         ge=0,
         le=2**31 - 1,
+    )
+    park_bytes: int = setting(
+        2**30,
+        "host memory for idle sequences that lost their place in a model's context, of each model; 0 = none",
+        scope="engine",
+        ge=0,
+        le=2**50,
     )
     unload_grace_s: float = setting(
         30.0, "seconds that a model stays loaded after its last agent", scope="engine", ge=0, le=86_400
@@ -125,7 +140,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as fault:
         raise InvalidValue(f"cannot read the settings file {path}: {fault.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+    except (ValueError, RecursionError) as fault:  # TOML faults, bytes that are no UTF-8, numbers of 5,000 digits
         raise InvalidValue(f"the settings file {path} is not valid TOML: {fault}") from None
     return values
 

@@ -16,7 +16,7 @@ def write_atomically(path: Path, data: bytes, *, mode: int | None = None) -> Non
     target = Path(os.path.realpath(path))
     if mode is None and target.exists():
         mode = target.stat().st_mode & 0o777
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=".parley-", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)

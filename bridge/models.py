@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -18,9 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bridge.chat_format import ChatFormat, make_format
 from bridge.config import Settings
 from bridge.engine import Sampling, Segment, TextModel
-from bridge.errors import InvalidValue, ModelLoadFailed, ModelNotFound, ParleyError
+from bridge.errors import InvalidValue, ModelLoadFailed, ModelNotFound
 from bridge.node import Example, SamplingParams
 from bridge.protocol import ModelInfo, ModelStatus
+from bridge.wording import cut
 from bridge.workflow import ModelFacts
 
 log = logging.getLogger(__name__)
@@ -229,23 +231,23 @@ class ModelStore:
         def tell(task: str, done: int, total: int, unit: str) -> None:
             loop.call_soon_threadsafe(report, task, done, total, unit)
 
-        def work() -> TextModel:
+        def work() -> tuple[TextModel, ChatFormat]:
             path = None if entry.engine == "mock" else locate(entry, self._settings, tell)
-            return self._load_engine(entry, path, self._settings, tell)
+            engine = self._load_engine(entry, path, self._settings, tell)
+            try:
+                name = "plain" if entry.engine == "mock" else entry.chat_format
+                return engine, make_format(name, template=engine.chat_template, vocabulary=engine.vocabulary)
+            except BaseException:
+                engine.close()
+                raise
 
         log.info("loading model %s", entry.name)
         loading = asyncio.ensure_future(asyncio.to_thread(work))
         try:
-            engine = await asyncio.shield(loading)
+            engine, chosen = await asyncio.shield(loading)
         except asyncio.CancelledError:
             # A load cannot be broken off inside the engine: let it finish and free what it made.
             loading.add_done_callback(_close_abandoned)
-            raise
-        try:
-            name = "plain" if entry.engine == "mock" else entry.chat_format
-            chosen = make_format(name, template=engine.chat_template, vocabulary=engine.vocabulary)
-        except ParleyError:
-            await asyncio.to_thread(engine.close)
             raise
         status = engine.status()
         log.info("model %s is ready: %s", entry.name, "; ".join((status.backend, *status.notes)))
@@ -300,9 +302,19 @@ class ModelStore:
         )
 
 
-def _close_abandoned(loading: asyncio.Future[TextModel]) -> None:
+def _close_abandoned(loading: asyncio.Future[tuple[TextModel, ChatFormat]]) -> None:
     if not loading.cancelled() and loading.exception() is None:
-        loading.result().close()
+        engine, _ = loading.result()
+        # Closing waits for the engine's thread, which is nothing for the event loop.
+        threading.Thread(target=engine.close, name="parley-close", daemon=True).start()
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; False also for what no system takes as a path."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 # ---- where files come from -----------------------------------------------------------------------------------
@@ -318,7 +330,7 @@ def disk_status(entry: CatalogEntry, settings: Settings) -> tuple[ModelStatus, i
     if entry.engine == "mock":
         return "Local", 0
     path = Path(entry.source.path) if entry.source.path else models_folder(settings) / entry.source.file
-    if path.is_file():
+    if is_file(path):
         return "Local", path.stat().st_size
     return "Absent", 0
 
@@ -331,8 +343,8 @@ def locate(entry: CatalogEntry, settings: Settings, report: Report) -> Path:
     source = entry.source
     if source.path:
         path = Path(source.path)
-        if not path.is_file():
-            raise ModelLoadFailed(f"the file of model '{entry.name}' is not there: {path}")
+        if not is_file(path):
+            raise ModelLoadFailed(f"the file of model '{entry.name}' is not there: {cut(path)}")
         return path
     if source.package:
         from bridge.packaged_model import assemble

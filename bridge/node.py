@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.fields import FieldInfo
@@ -232,7 +232,9 @@ class ModelNode(Node):
     max_tokens: int = param(256, "Longest reply, in tokens.", structural=True, ge=1, le=2**20)
     system_prompt: str = param("", "Who the model is; kept byte for byte at the start of the prompt.", kind=Kind.TEXT)
     sampling: SamplingParams = param(SamplingParams(), "How tokens are drawn; unset fields come from the catalog.")
-    stop: list[str] = param([], "Strings that end the reply; they are not shown.", max_length=64)
+    stop: list[Annotated[str, Field(max_length=256)]] = param(
+        [], "Strings that end the reply; they are not shown.", max_length=64
+    )
     examples: list[Example] = param([], "Example lines before the conversation (transcript format).", max_length=256)
 
 

@@ -306,6 +306,8 @@ class Server:
         if hello.resume is not None:
             raise SessionExpired()
         if old is None and len(self._peers) >= self._settings.max_sessions:
+            self._make_room()
+        if old is None and len(self._peers) >= self._settings.max_sessions:
             raise TooManySessions(
                 f"{len(self._peers)} sessions are open, as many as `max_sessions` allows; end one with Bye"
             )
@@ -336,6 +338,13 @@ class Server:
             ),
             request_id=request_id,
         )
+
+    def _make_room(self) -> None:
+        """End the session that is silent for longest, if its client seems to be gone."""
+        silent = min(self._peers.values(), key=lambda peer: peer.last_heard)
+        if self._clock() - silent.last_heard >= DETACH_AFTER_S:
+            log.info("session %s: silent, and its place is needed", silent.session_id)
+            self._drop(silent)
 
     # ---- what goes out ----
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 from collections.abc import Awaitable, Callable
@@ -100,11 +101,11 @@ class Session:
         limit = self._services.settings.max_agents_per_session
         if len(self._agents) + self._creating >= limit:
             raise LimitExceeded(f"the session has {limit} agents already (max_agents_per_session); destroy one first")
-        workflow, problems = self._compile(request.workflow)
-        raise_problems(problems)
-        assert workflow is not None
         self._creating += 1
         try:
+            workflow, problems = await self._compile(request.workflow)
+            raise_problems(problems)
+            assert workflow is not None
             agent = await Agent.create(
                 secrets.token_hex(8),
                 workflow,
@@ -138,6 +139,13 @@ class Session:
         )
 
     def on_send_message(self, request: protocol.SendMessage) -> Reply:
+        limit = self._services.settings.max_line_chars
+        if len(request.text) > limit:
+            raise LimitExceeded(
+                f"the line has {len(request.text)} characters; {limit} are allowed (max_line_chars)",
+                agent_id=request.agent_id[:80],
+                path="$.text",
+            )
         turn_id = self._agent(request.agent_id).start_turn(request.text)
         return protocol.TurnStarted(agent_id=request.agent_id, turn_id=turn_id)
 
@@ -178,8 +186,9 @@ class Session:
         self._services.models.unpin(request.model)
         return Ok()
 
-    def on_validate_workflow(self, request: protocol.ValidateWorkflow) -> Reply:
-        return protocol.Validation(problems=self._compile(request.workflow)[1])
+    async def on_validate_workflow(self, request: protocol.ValidateWorkflow) -> Reply:
+        _, problems = await self._compile(request.workflow)
+        return protocol.Validation(problems=problems)
 
     def on_list_models(self, request: protocol.ListModels) -> Reply:
         return protocol.Models(models=self._services.models.list())
@@ -194,9 +203,11 @@ class Session:
             raise AgentDestroyed(f"agent '{agent_id}' was destroyed", agent_id=agent_id)
         raise InvalidAgentId(f"this session has no agent '{agent_id[:80]}'", agent_id=agent_id[:80])
 
-    def _compile(self, raw: object) -> tuple[Workflow | None, list[Problem]]:
+    async def _compile(self, raw: object) -> tuple[Workflow | None, list[Problem]]:
+        """In a worker thread: a workflow may be large, and others must be served meanwhile."""
         settings = self._services.settings
-        return compile_workflow(
+        return await asyncio.to_thread(
+            compile_workflow,
             raw,
             CompileScope(
                 registry=self._services.registry,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic_core import to_jsonable_python
 
 from bridge import summary, template
 from bridge.answer_text import AnswerRules
@@ -27,9 +30,15 @@ from bridge.prompt import (
 )
 from bridge.protocol import InstructionRecord, Output, StepFinish, Summary
 from bridge.variables import Value
+from bridge.wording import words_of
 
 if TYPE_CHECKING:
     from bridge.turn import Turn
+
+
+COUNTED_AT_ONCE = 32_768
+"""Characters of a text whose tokens are counted without leaving the event loop."""
+FORMAT_ALLOWANCE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ class Step:
         self.node = node
         self.number = number
         self.generating = False
+        self._spoke = False
         self._started = time.monotonic()
         self._details: dict[str, Any] = {}
         self._input: dict[str, Any] = {}
@@ -88,7 +98,8 @@ class Step:
                 variables=self.turn.variables,
                 instructions=[(item.name, item.text) for item in self.turn.instructions],
                 summary=self.turn.summary_text,
-            )
+            ),
+            self.turn.cast.settings.max_turn_chars,
         )
 
     def pick(self, count: int, selection: Literal["RoundRobin", "First", "Random"]) -> int:
@@ -104,18 +115,38 @@ class Step:
         self.turn.instructions.append(InstructionRecord(name=name, text=text))
 
     def detail(self, **values: Any) -> None:
-        self._details.update(values)
+        for name, value in values.items():
+            try:
+                self._details[name] = to_jsonable_python(value, fallback=repr)
+            except Exception as fault:  # a value of any make: it may be cyclic, or refuse to be looked at
+                self._details[name] = f"(cannot be shown: {words_of(fault)})"
 
     def warn(self, message: str) -> None:
         self.turn.warn(message, self.node.name)
 
     async def write(self, text: str) -> None:
+        self._may_speak()
         self._write(text)
         send = getattr(self.node, "send", "None")
         if send != "None":
             self.turn.send(self.number, self.node.name, text, is_final=True, is_delta=send == "Streamed")
 
+    def _may_speak(self) -> None:
+        self.turn.must_go_on()
+        if self._spoke or self.generating or self.turn.was_sent(self.number) is not None:
+            raise RuntimeError("a node writes or generates once in a step; take an exit to another node for more")
+
+    def close(self) -> None:
+        """Close what the node left open: the client gets its final frame, and what it was sent is the output."""
+        if self.generating:
+            self.turn.finish.append(StepFinish(step=self.number, node_name=self.node.name, reason="error"))
+        if self.turn.is_open(self.number):
+            self.turn.send(self.number, self.node.name, "", is_final=True)
+            self._write(self.turn.was_sent(self.number) or "")
+
     def _write(self, text: str) -> None:
+        self.turn.account(len(text))
+        self._spoke = True
         output = output_of(self.node, self.number, text)
         self.turn.slots[output.slot] = text
         self.turn.outputs.append(output)
@@ -124,12 +155,15 @@ class Step:
         node = self.node
         if not isinstance(node, ReplyNode):
             raise TypeError(f"{node.type_name} is no ReplyNode, so it cannot generate")
+        self._may_speak()
         turn = self.turn
         cast = turn.cast
         model = cast.models[cast.workflow.model_of(node)]
         examples = [(line.speaker, line.text) for line in node.examples or model.entry.examples]
         script = Script(node.history_name or node.name, cast.workflow.player_name, examples)
-        prompt = self._fit(node, model, self._reply_view(node), script)
+        view = self._reply_view(node)
+        await self._count_long(model, [*opening(view), *current_turn(view)])
+        prompt = self._fit(node, model, view, script)
         rules = self._rules(node, prompt.rendered, script)
         result = await self._stream(
             node, model, self._request(node, model, prompt, rules), streamed=node.send == "Streamed"
@@ -225,12 +259,21 @@ class Step:
         )
         return self._view(node, area)
 
+    async def _count_long(self, model: LoadedModel, messages: Sequence[PromptMessage]) -> None:
+        """Count the tokens of long texts in a worker thread, so that nobody waits; the counts are kept."""
+        for message in messages:
+            if len(message.content) > COUNTED_AT_ONCE:
+                await asyncio.to_thread(model.count, message.content)
+
     def _fit(self, node: ReplyNode, model: LoadedModel, view: View, script: Script) -> Prompt:
         """The prompt with as many earlier turns as its budget holds; the turns left out never come back."""
         dialog = self.turn.cast.dialog
         window = node.context_size or model.context_size
         budget = window - node.max_tokens
         fixed = cost_of_messages([*opening(view), *current_turn(view)], model.count)
+        if fixed > 2 * window + FORMAT_ALLOWANCE:
+            # Far beyond any doubt; rendering and tokenizing it whole would only take long.
+            raise self._too_long(node, fixed, window)
         if script.examples:
             fixed += cost_of_examples(script.examples, model.count)
             fixed += 0 if opening(view) else MESSAGE_COST
@@ -265,11 +308,14 @@ class Step:
         }
         self._describe(node, model, prompt)
         if len(prompt.tokens) > window - 1:
-            raise PromptTooLong(
-                f"the prompt of node '{node.name}' has {len(prompt.tokens)} tokens without any history; "
-                f"its window has {window} (context_size)"
-            )
+            raise self._too_long(node, len(prompt.tokens), window)
         return prompt
+
+    def _too_long(self, node: ModelNode, tokens: int, window: int) -> PromptTooLong:
+        return PromptTooLong(
+            f"the prompt of node '{node.name}' has {tokens} tokens without any history; "
+            f"its window has {window} (context_size)"
+        )
 
     def _render(
         self, model: LoadedModel, messages: list[PromptMessage], script: Script, window: int, max_tokens: int
@@ -316,6 +362,10 @@ class Step:
                 turn.touch()
                 if streamed:
                     turn.send(self.number, node.name, delta, is_final=False)
+        except ParleyError:
+            self.generating = False
+            turn.finish.append(StepFinish(step=self.number, node_name=node.name, reason="error"))
+            raise
         finally:
             generation.cancel()
         turn.must_go_on()

@@ -14,9 +14,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from bridge.errors import InvalidStorageData, StorageFileNotFound, StorageOutsideRoot
+from bridge.wording import cut
 
 StorageKind = Literal["List", "Map", "Multimap"]
-MAX_STORAGE_BYTES = 32 * 2**20
+MAX_STORAGE_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +112,11 @@ def _read_rows(data: bytes, name: str, *, unique: bool) -> StringStorage:
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
         raise InvalidStorageData(f"'{name}' must be an array of {{id, text}}: ${where}: {first['msg']}") from None
     keys = tuple(row.id for row in rows)
-    if unique and len(set(keys)) != len(keys):
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise InvalidStorageData(
-            f"'{name}' holds the id '{twice}' twice; a Map needs unique ids (.mm.json allows them)"
-        )
+    seen: set[str] = set()
+    for key in keys if unique else ():
+        if key in seen:
+            raise InvalidStorageData(
+                f"'{name}' holds the id '{cut(key)}' twice; a Map needs unique ids (.mm.json allows them)"
+            )
+        seen.add(key)
     return StringStorage("Map" if unique else "Multimap", tuple(row.text for row in rows), keys)

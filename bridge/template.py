@@ -20,11 +20,14 @@ from typing import TypeAlias
 
 from chevron.tokenizer import tokenize
 
+from bridge.errors import LimitExceeded
+
 TAGS = (
     "{{user_message}}, {{slot.<name>}}, {{var.<name>}}, {{intent}}, {{attribute.<name>}}, {{summary}}, "
     "{{#instructions}}, {{instruction_<name>}}, {{#knowledge}}, {{#knowledge_<source>}}"
 )
 MAX_DEPTH = 16
+MAX_PARTS = 100_000
 """Sections that may stand inside one another."""
 
 Value: TypeAlias = "str | bool | int | float | list[Value] | dict[str, Value]"
@@ -117,11 +120,14 @@ class Template:
     uses_user_message: bool = field(compare=False, repr=False)
     _body: _Body = field(compare=False, repr=False)
 
-    def render(self, scope: Mapping[str, Value]) -> str:
-        """Fill the template in from absolute tags, as `scope` lays them out; a missing one is empty."""
-        out: list[str] = []
+    def render(self, scope: Mapping[str, Value], max_chars: int = 2**24) -> str:
+        """Fill the template in from absolute tags, as `scope` lays them out; a missing one is empty.
+
+        Raises LimitExceeded beyond `max_chars`, or beyond MAX_PARTS parts in all lists together.
+        """
+        out = _Out(max_chars)
         _render(self._body, (scope,), out)
-        return "".join(out)
+        return "".join(out.pieces)
 
 
 def compile_template(source: str, *, max_chars: int = 65_536, set_variables: Collection[str] | None = None) -> Template:
@@ -391,15 +397,37 @@ def _build(source: str) -> _Body:
 # section at the end of an inverted section of the same key inside it.
 
 
-def _render(body: _Body, stack: tuple[Mapping[str, Value], ...], out: list[str]) -> None:
+class _Out:
+    """The text that a rendering has made so far, within its bounds."""
+
+    def __init__(self, max_chars: int) -> None:
+        self.pieces: list[str] = []
+        self._left = max_chars
+        self._parts_left = MAX_PARTS
+
+    def add(self, text: str) -> None:
+        self._left -= len(text)
+        self.pieces.append(text)
+        if self._left < 0:
+            raise LimitExceeded("the rendering of the template is too long (max_turn_chars)")
+
+    def count(self) -> None:
+        """Called for every part that is rendered: nested lists multiply them."""
+        self._parts_left -= 1
+        if self._parts_left < 0:
+            raise LimitExceeded(f"the template renders more than {MAX_PARTS} parts; nest fewer lists")
+
+
+def _render(body: _Body, stack: tuple[Mapping[str, Value], ...], out: _Out) -> None:
     """Append the text of a body; `stack` has the items of the open lists, inmost first, then the scope."""
     for part in body:
+        out.count()
         if isinstance(part, str):
-            out.append(part)
+            out.add(part)
             continue
         value = next((frame[part.key] for frame in stack if part.key in frame), "")
         if isinstance(part, _Insert):
-            out.append(_text(value))
+            out.add(_text(value))
         elif part.inverted:
             if not value:
                 _render(part.body, stack, out)

@@ -14,7 +14,14 @@ from typing import Any
 from bridge.config import Settings
 from bridge.dialog import Dialog
 from bridge.engine import Generation
-from bridge.errors import InferenceFailed, InvalidExitTarget, MaxStepsExceeded, ParleyError, TurnTimeout
+from bridge.errors import (
+    InferenceFailed,
+    InvalidExitTarget,
+    LimitExceeded,
+    MaxStepsExceeded,
+    ParleyError,
+    TurnTimeout,
+)
 from bridge.models import LoadedModel
 from bridge.node import Node
 from bridge.protocol import (
@@ -33,6 +40,7 @@ from bridge.protocol import (
 )
 from bridge.step import Step, milliseconds, output_of
 from bridge.variables import Value
+from bridge.wording import shown, words_of
 from bridge.workflow import Workflow
 
 log = logging.getLogger(__name__)
@@ -102,6 +110,7 @@ class Turn:
         self._sent: dict[int, _Sent] = {}
         self._running: Step | None = None
         self._over = False
+        self._chars = 0
         self._progress = self.started
         self._seen_steps = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -140,6 +149,23 @@ class Turn:
             )
         )
 
+    def account(self, chars: int) -> None:
+        """Count text that a step writes. Raises LimitExceeded where the turn writes too much of it."""
+        self._chars += chars
+        limit = self.cast.settings.max_turn_chars
+        if self._chars > limit:
+            raise LimitExceeded(f"the turn wrote more than {limit} characters (max_turn_chars)")
+
+    def was_sent(self, number: int) -> str | None:
+        """The text of a step that the client has; None where no frame of the step was sent."""
+        sent = self._sent.get(number)
+        return None if sent is None else sent.text
+
+    def is_open(self, number: int) -> bool:
+        """Whether the client waits for a final frame of the step."""
+        sent = self._sent.get(number)
+        return sent is not None and not sent.closed
+
     def must_go_on(self) -> None:
         """Raise CancelledError where the turn has ended: a node that ignored it may change nothing any more."""
         if self._over:
@@ -150,11 +176,11 @@ class Turn:
     async def _main(self) -> None:
         try:
             await self._walk()
+        except ParleyError as fault:
+            self._end("Error", fault)
         except asyncio.CancelledError:
             self._end("Cancelled")
             raise
-        except ParleyError as fault:
-            self._end("Error", fault)
         else:
             self._end("Success")
 
@@ -169,26 +195,31 @@ class Turn:
                 )
             number += 1
             self.touch()
+            # Nodes need not wait for anything: a cancel and everybody else get their turn here.
+            await asyncio.sleep(0)
             name = await self._step(number, self.cast.workflow.nodes[name])
 
     async def _step(self, number: int, node: Node) -> str:
         step = self._running = Step(self, node, number)
         try:
-            taken = await node.run(step)
+            taken: object = await node.run(step)
         except ParleyError as fault:
             fault.node_name = fault.node_name or node.name
             raise
-        except Exception as fault:
-            # A node type may come from anybody: whatever it raises ends this turn and nothing else.
+        except BaseException as fault:
+            # A node type may come from anybody: whatever it raises, SystemExit too, ends this turn and nothing else.
+            if self._over:
+                raise asyncio.CancelledError from fault
             log.exception("node %s (%s) failed", node.name, node.type_name)
             raise InferenceFailed(
-                f"node '{node.name}' ({node.type_name}) failed: {type(fault).__name__}: {fault}",
-                node_name=node.name,
-            ) from fault
+                f"node '{node.name}' ({node.type_name}) failed: {words_of(fault)}", node_name=node.name
+            ) from None
+        self.must_go_on()
+        step.close()
         exits = type(node).exit_fields()
-        if taken not in exits:
+        if not isinstance(taken, str) or taken not in exits:
             raise InvalidExitTarget(
-                f"node '{node.name}' ({node.type_name}) took the exit '{taken}', which it does not have; "
+                f"node '{node.name}' ({node.type_name}) took the exit {shown(taken)}, which it does not have; "
                 f"it has: {', '.join(exits)}",
                 node_name=node.name,
             )

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from bridge.errors import InvalidValue
 from bridge.protocol import VariableValue
-from bridge.wording import shown
+from bridge.wording import cut, shown
 
 Value = bool | int | float | str | frozenset[str]
 VariableType = Literal["int", "float", "string", "bool", "string_set"]
@@ -42,7 +42,7 @@ def override_variables(
     changed = dict(current)
     for name, value in values.items():
         if name not in declared:
-            raise InvalidValue(f"the workflow declares no variable '{name}'", path=f"$.{name}")
+            raise InvalidValue(f"the workflow declares no variable '{cut(name)}'", path=cut(f"$.{name}"))
         try:
             changed[name] = check_variable(declared[name][0], value)
         except InvalidValue as fault:

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 
 def cut(value: object) -> str:
-    """At most 80 characters of a value."""
-    text = str(value)
-    return text if len(text) <= 80 else text[:77] + "…"
+    """At most 200 characters of a value."""
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except ValueError:  # an int of thousands of digits
+        text = "a very large number"
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def shown(value: object) -> str:
@@ -22,3 +25,12 @@ def shown(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return "a list"
     return cut(value)
+
+
+def words_of(fault: BaseException) -> str:
+    """An exception of unknown make in one short line."""
+    try:
+        text = str(fault)
+    except Exception:  # even this may fail: `__str__` is the raiser's own code
+        text = "(it does not say more)"
+    return cut(f"{type(fault).__name__}: {text}" if text else type(fault).__name__)

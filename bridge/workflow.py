@@ -18,10 +18,12 @@ from bridge.protocol import Problem, Severity
 from bridge.storage import choose_strings
 from bridge.template import TemplateFault, compile_template
 from bridge.variables import VARIABLE_TYPES, Declared, Value, VariableType, check_variable
-from bridge.wording import cut, shown
+from bridge.wording import cut, shown, words_of
 from bridge.workflow_flow import Draft, FlowChecks, string
 
 WORKFLOW_VERSION = 1
+MAX_PROBLEMS = 1000
+MAX_MESSAGE = 1000
 _FIELDS = ("version", "start_node", "default_model", "player_name", "variables", "nodes")
 _OUT_OF_BOUNDS = ("greater_than", "less_than", "too_long", "too_short", "literal_error", "finite_number")
 
@@ -81,6 +83,15 @@ def compile_workflow(raw: object, scope: CompileScope) -> tuple[Workflow | None,
     """Check a workflow's JSON. Returns the compiled workflow, None if any problem is an error, and all problems."""
     compiler = _Compiler(scope)
     workflow = compiler.compile(raw)
+    if compiler.left_out:
+        compiler.problems.append(
+            Problem(
+                severity="warning",
+                code=errors.LimitExceeded.code,
+                path="$",
+                message=f"there are more than {MAX_PROBLEMS} findings; the others are left out",
+            )
+        )
     problems = sorted(compiler.problems, key=lambda problem: (problem.severity == "warning", _place(problem)))
     failed = any(problem.severity == "error" for problem in problems)
     return (None if failed else workflow), problems
@@ -137,6 +148,8 @@ class _Compiler:
         self.scope = scope
         self.problems: list[Problem] = []
         self.prompt_budgets: list[int] = []
+        self.left_out = False
+        """There is more to find than is reported."""
 
     # ---- reporting
 
@@ -150,6 +163,10 @@ class _Compiler:
         severity: Severity = "error",
         error: type[errors.ParleyError] | None = None,
     ) -> None:
+        if len(self.problems) == MAX_PROBLEMS:
+            self.left_out = True
+            if severity == "warning" or any(p.severity == "error" for p in self.problems):
+                return
         base = f"$.nodes[{draft.index}]" if draft else "$"
         where = place or field
         self.problems.append(
@@ -157,9 +174,9 @@ class _Compiler:
                 severity=severity,
                 code=(error or errors.WorkflowInvalid).code,
                 node_name=draft.name if draft else "",
-                field=field,
-                path=f"{base}.{where}" if where else base,
-                message=message,
+                field=cut(field),
+                path=cut(f"{base}.{where}" if where else base),
+                message=message if len(message) <= MAX_MESSAGE else message[:MAX_MESSAGE] + "…",
             )
         )
 
@@ -190,11 +207,19 @@ class _Compiler:
         self._models(drafts, default_model)
         self._templates(drafts, variables)
         for draft in drafts:
-            if draft.node is not None:
-                draft.node.prepare(_NodeChecks(self, draft))
+            self._prepare(draft)
         FlowChecks(drafts, start, self.report).run()
         nodes = {draft.name: draft.node for draft in drafts if draft.node is not None}
         return Workflow(start, nodes, default_model, player_name, variables)
+
+    def _prepare(self, draft: Draft) -> None:
+        if draft.node is None:
+            return
+        try:
+            draft.node.prepare(_NodeChecks(self, draft))
+        except BaseException as fault:
+            # A node type may come from anybody: whatever it raises is a finding about this node.
+            self.report(f"the node type {draft.node.type_name} failed: {words_of(fault)}", draft=draft, field="type")
 
     def _version(self, raw: Mapping[str, Any]) -> bool:
         version = raw.get("version", WORKFLOW_VERSION)
@@ -337,6 +362,9 @@ class _Compiler:
                 draft.node = draft.cls.model_validate(parameters)
         except RecursionError:
             self.report("the parameters are nested too deeply", draft=draft)
+        except BaseException as fault:
+            # A node type of somebody else may check its parameters with code of its own.
+            self.report(f"the node type {draft.cls.type_name} failed: {words_of(fault)}", draft=draft, field="type")
         for name in [*draft.cls.fields_of(Kind.SLOT_OUTPUT), *draft.cls.fields_of(Kind.NAME)]:
             value = draft.raw.get(name)
             if name != "name" and isinstance(value, str) and value:

@@ -39,6 +39,7 @@ class FlowChecks:
         self._report = report
         self._graph = _Graph(drafts)
         self._writers: dict[str, list[Draft]] = {}
+        self._reached: dict[str, set[str]] = {}
         for draft in drafts:
             if draft.slot:
                 self._writers.setdefault(draft.slot, []).append(draft)
@@ -99,7 +100,7 @@ class FlowChecks:
             for slot in sorted(template.slots - {RESERVED}):
                 if slot not in self._writers:
                     self._warn(f"{{{{slot.{slot}}}}}: no node writes this slot", draft, name)
-                elif not any(draft.name in self._graph.after(writer.name) for writer in self._writers[slot]):
+                elif draft.name not in self._reached_by(slot):
                     self._warn(f"{{{{slot.{slot}}}}}: the slot is not written before this node runs", draft, name)
             self._named_tags(draft, name, template)
             in_place = isinstance(node, ReplyNode) and node.placement == "InPlaceOfUser" and name == "template"
@@ -110,6 +111,12 @@ class FlowChecks:
                     draft,
                     name,
                 )
+
+    def _reached_by(self, slot: str) -> set[str]:
+        """Every node that can run after a writer of the slot."""
+        if slot not in self._reached:
+            self._reached[slot] = set().union(*(self._graph.after(writer.name) for writer in self._writers[slot]))
+        return self._reached[slot]
 
     def _named_tags(self, draft: Draft, field: str, template: Template) -> None:
         used_by_family = {"instruction_": template.instructions, "knowledge_": template.knowledge_sources}

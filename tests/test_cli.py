@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from bridge.cli import app
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "authoring" / "cases.json").read_text(encoding="utf-8"))
+DEEP = '{"nodes": [{"name": "a", "x": ' + "[" * 900 + "]" * 900 + "}]}"
 SOUND: dict[str, Any] = {"start_node": "a", "default_model": "mock-echo", "nodes": [{"name": "a", "type": "Generate"}]}
 
 
@@ -101,6 +102,9 @@ def test_validate_reads_storages_beside_the_file(tmp_path: Path) -> None:
         ("{}", ["chat", "GONE"], 2, "GONE"),
         ("{}", ["validate", "FILE", "--config", "GONE.toml"], 2, "GONE.toml"),
         ("{}", ["bench", "--agents", "many"], 2, "--agents"),
+        (DEEP, ["rename", "FILE", "a", "b"], 1, "cannot write"),
+        ("{}", ["validate", "FILE", "--config", "DEEP.toml"], 2, "DEEP.toml"),
+        ("{}", ["validate", "FILE", "--config", "NUL.toml"], 2, "catalog"),
         ("{}", ["serve", "--log-level", "loud"], 2, "log_level"),
     ],
 )
@@ -108,6 +112,8 @@ def test_failures_are_one_sentence(
     content: str | None, arguments: list[str], code: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "DEEP.toml").write_text("x = " + "[" * 5000 + "]" * 5000, encoding="utf-8")
+    (tmp_path / "NUL.toml").write_text('catalog = "a\\u0000b"', encoding="utf-8")
     file = tmp_path / "w.json"
     if content is not None:
         file.write_bytes(content.encode("utf-8", "surrogatepass"))
@@ -164,6 +170,28 @@ def test_output_survives_a_narrow_console(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"\\u0141ukasz" in done.stdout
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    for arguments in (["schema"], ["validate", "--json", str(write(tmp_path, SOUND))]):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "bridge", *arguments],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_file_with_the_longest_name_is_rewritten(tmp_path: Path) -> None:
+    file = write(tmp_path, SOUND, "w" * 250 + ".json")
+    assert parley("rename", str(file), "a", "b")[0] == 0
+    assert json.loads(file.read_text(encoding="utf-8"))["start_node"] == "b"
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

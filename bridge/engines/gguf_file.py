@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import struct
 from collections.abc import Callable
@@ -90,7 +91,20 @@ class _Reader:
         architecture = str(metadata.get("general.architecture", ""))
         if not architecture:
             raise self._damaged("it names no architecture")
+        self._check_numbers(architecture, metadata)
         return GgufFacts(architecture, metadata)
+
+    def _check_numbers(self, architecture: str, metadata: dict[str, Scalar]) -> None:
+        """Refuse numbers on which llama.cpp would end the process instead of refusing the file."""
+        for key, value in metadata.items():
+            if not isinstance(value, float) or not key.startswith(f"{architecture}."):
+                continue
+            if not math.isfinite(value) or (value < 0 and "epsilon" in key):
+                raise self._damaged(f"its {key} is {value}")
+        for name, most in (("block_count", 512), ("context_length", 2**24), ("embedding_length", 2**20)):
+            number = metadata.get(f"{architecture}.{name}", 1)
+            if not (isinstance(number, int) and 1 <= number <= most):
+                raise self._damaged(f"its {architecture}.{name} is {number}")
 
     def _tensor(self) -> int:
         """Reads one tensor's description; returns where its data ends, counted from where all data begins."""

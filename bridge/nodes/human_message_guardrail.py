@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import unicodedata
 from typing import Any
 
 import re2  # type: ignore[import-untyped]  # google-re2 ships no types
 from pydantic import PrivateAttr
 
-from bridge.errors import InvalidStorageData, InvalidValue
+from bridge.errors import InvalidStorageData, InvalidValue, LimitExceeded
 from bridge.node import Checks, Kind, Node, TurnView, exit_param, param
+from bridge.wording import cut
+
+MAX_PATTERNS = 1000
+MAX_PATTERN_BYTES = 2**20
+"""Memory that RE2 may use for one pattern."""
+SEARCHED_AT_ONCE = 1_000_000
+"""Characters times patterns that are searched without leaving the event loop."""
 
 
 class HumanMessageGuardrail(Node):
@@ -33,9 +41,15 @@ class HumanMessageGuardrail(Node):
         options = re2.Options()
         options.case_sensitive = False
         options.log_errors = False
+        options.max_mem = MAX_PATTERN_BYTES
         patterns = checks.strings(self.string_storage, self.inline_strings, "guardrail_patterns")
         if patterns is not None and not patterns:
             checks.problem("the list has no patterns; add one", field=field, error=InvalidStorageData)
+        if patterns is not None and len(patterns) > MAX_PATTERNS:
+            checks.problem(
+                f"the list has {len(patterns)} patterns; {MAX_PATTERNS} are allowed", field=field, error=LimitExceeded
+            )
+            return
         for index, pattern in enumerate(patterns or ()):
             try:
                 self._patterns.append((pattern, re2.compile(pattern, options)))
@@ -43,7 +57,8 @@ class HumanMessageGuardrail(Node):
                 reason = fault.args[0] if fault.args else fault
                 text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
                 checks.problem(
-                    f"the pattern '{pattern}' cannot be used: {text} (RE2 has no look-around and no back-references)",
+                    f"the pattern '{cut(pattern)}' cannot be used: {text} "
+                    "(RE2 has no look-around and no back-references)",
                     field=field,
                     error=InvalidValue,
                     index=None if self.string_storage else index,
@@ -52,6 +67,13 @@ class HumanMessageGuardrail(Node):
     async def run(self, turn: TurnView) -> str:
         line = turn.user_message
         forms = {line, unicodedata.normalize("NFKC", line)}
-        hit = next((p for p, compiled in self._patterns if any(compiled.search(form) for form in forms)), None)
+        if sum(map(len, forms)) * len(self._patterns) > SEARCHED_AT_ONCE:
+            hit = await asyncio.to_thread(self._search, forms)
+        else:
+            hit = self._search(forms)
         turn.detail(pattern=hit)
         return "not_triggered" if hit is None else "triggered"
+
+    def _search(self, forms: set[str]) -> str | None:
+        """The first pattern that is found."""
+        return next((text for text, found in self._patterns if any(found.search(form) for form in forms)), None)
