@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from bridge.errors import InvalidDialog
 from bridge.prompt import Spoken, SpokenKey
 from bridge.protocol import DialogDocument, Interaction, Output, ShortInteraction, ShortReply, Summary
+from bridge.wording import json_path
 
 SpeakerOf = Callable[[str], tuple[str, str]]
 """A node's (slot, history_name); for a name that is no node the name itself and an empty one."""
@@ -168,7 +169,7 @@ class Dialog:
             document = DialogDocument.model_validate(raw)
         except ValidationError as fault:
             first = fault.errors(include_url=False)[0]
-            path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+            path = json_path(first["loc"])
             raise InvalidDialog(f"{path}: {first['msg']}", path=path) from None
         except RecursionError:
             raise InvalidDialog("the dialog is nested too deeply", path="$") from None

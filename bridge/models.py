@@ -22,7 +22,7 @@ from bridge.engine import Sampling, Segment, TextModel
 from bridge.errors import InvalidValue, ModelLoadFailed, ModelNotFound
 from bridge.node import Example, SamplingParams
 from bridge.protocol import ModelInfo, ModelStatus
-from bridge.wording import cut
+from bridge.wording import cut, json_path
 from bridge.workflow import ModelFacts
 
 log = logging.getLogger(__name__)
@@ -106,8 +106,7 @@ def _parse_catalog(data: bytes, name: str) -> _CatalogFile:
         raise InvalidValue(f"the catalog {name} is not valid JSON: {fault}") from None
     except ValidationError as fault:
         first = fault.errors()[0]
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-        raise InvalidValue(f"the catalog {name}: ${where}: {first['msg']}") from None
+        raise InvalidValue(f"the catalog {name}: {json_path(first['loc'])}: {first['msg']}") from None
 
 
 def combine_sampling(defaults: SamplingParams, own: SamplingParams) -> Sampling:

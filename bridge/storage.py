@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from bridge.errors import InvalidStorageData, StorageFileNotFound, StorageOutsideRoot
-from bridge.wording import cut
+from bridge.wording import cut, json_path
 
 StorageKind = Literal["List", "Map", "Multimap"]
 MAX_STORAGE_BYTES = 8 * 2**20
@@ -109,8 +109,9 @@ def _read_rows(data: bytes, name: str, *, unique: bool) -> StringStorage:
         raise InvalidStorageData(f"'{name}' is not valid JSON: {fault}") from None
     except ValidationError as fault:
         first = fault.errors()[0]
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-        raise InvalidStorageData(f"'{name}' must be an array of {{id, text}}: ${where}: {first['msg']}") from None
+        raise InvalidStorageData(
+            f"'{name}' must be an array of {{id, text}}: {json_path(first['loc'])}: {first['msg']}"
+        ) from None
     keys = tuple(row.id for row in rows)
     seen: set[str] = set()
     for key in keys if unique else ():

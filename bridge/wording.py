@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 def cut(value: object) -> str:
@@ -34,3 +34,8 @@ def words_of(fault: BaseException) -> str:
     except Exception:  # even this may fail: `__str__` is the raiser's own code
         text = "(it does not say more)"
     return cut(f"{type(fault).__name__}: {text}" if text else type(fault).__name__)
+
+
+def json_path(location: Iterable[int | str]) -> str:
+    """Where in a JSON document something is, such as `$.nodes[2].template`."""
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{cut(part)}" for part in location)
