@@ -42,6 +42,17 @@ ModelName = Annotated[
 Diagnostics = Annotated[bool, typer.Option("--diagnostics", help="Show what each step read and cost.")]
 
 
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        from bridge import __version__
+
+        print(f"parley {__version__}")
+        raise typer.Exit
+
+
 def main() -> None:
     """Run the command line. Every failure is one sentence on stderr and a non-zero exit."""
     for stream in (sys.stdout, sys.stderr):
@@ -137,9 +148,10 @@ def validate(
         print(json.dumps([problem.model_dump() for problem in problems], ensure_ascii=False))
     else:
         for problem in problems:
-            print(f"{problem.severity}: {problem.path}: {problem.message} [{problem.code}]")
+            node = f" ({problem.node_name})" if problem.node_name else ""
+            print(f"{problem.severity} {problem.code}: {problem.path}{node}: {problem.message}")
         errors = sum(problem.severity == "error" for problem in problems)
-        print(f"{file.name}: {errors} errors, {len(problems) - errors} warnings", file=sys.stderr)
+        print(f"{file.name}: {_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}", file=sys.stderr)
     if any(problem.severity == "error" for problem in problems):
         raise typer.Exit(1)
 
@@ -166,7 +178,13 @@ def rename(
 
     change = rename_slot if output_name else rename_node
     workflow = _read_workflow(file)
-    _write_workflow(file, _edit(lambda kinds: change(workflow, node, new, kinds)), stdout)
+    changed = _edit(lambda kinds: change(workflow, node, new, kinds))
+    _write_workflow(file, changed, stdout)
+    index = next(i for i, item in enumerate(workflow["nodes"]) if item.get("name") == node)
+    after = changed["nodes"][index]
+    name = after.get("output_name") or after["name"] if output_name else after["name"]
+    taken = f"; '{new.strip()}' is taken" if name != new.strip() and new.strip() else ""
+    print(f"{'the slot of ' if output_name else ''}'{node}' is called '{name}' now{taken}", file=sys.stderr)
 
 
 @app.command()
@@ -177,6 +195,9 @@ def delete(file: WorkflowFile, node: NodeName, stdout: ToStdout = False) -> None
     workflow = _read_workflow(file)
     changed, flagged = _edit(lambda kinds: delete_node(workflow, node, kinds))
     _write_workflow(file, changed, stdout)
+    print(f"'{node}' is deleted", file=sys.stderr)
+    if workflow.get("start_node") and not changed.get("start_node"):
+        print("note: start_node is empty now; name the node that a turn begins with", file=sys.stderr)
     for name in flagged:
         print(f"note: the input of '{name}' names a slot that no node writes any more", file=sys.stderr)
 
@@ -237,6 +258,10 @@ def bench(
 
 
 # ---- helpers -------------------------------------------------------------------------------------------------
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:
@@ -305,7 +330,10 @@ def _read_workflow(file: Path) -> Any:
     import orjson
 
     try:
-        return orjson.loads(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        data = file.read_bytes()
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            _fail(f"{file} is UTF-16; save it as UTF-8", code=1)
+        return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except FileNotFoundError:
         _fail(f"there is no file {file}")
     except OSError as fault:

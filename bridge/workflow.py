@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -200,9 +201,9 @@ class _Compiler:
             self.report("player_name is longer than 200 characters", field="player_name", error=errors.InvalidValue)
         variables = self._variables(raw.get("variables", []))
         drafts = self._drafts(raw.get("nodes"))
+        start = self._start(raw, drafts)
         if not drafts:
             return None
-        start = self._start(raw, drafts)
         self._exits(drafts)
         self._models(drafts, default_model)
         self._templates(drafts, variables)
@@ -383,8 +384,7 @@ class _Compiler:
         )
         value = item.get("input")
         if kind == "extra_forbidden":
-            known = ", ".join(draft.cls.model_fields) if draft.cls else ""
-            message = f"{draft.raw.get('type')} has no parameter '{cut(location[-1])}'; known: {known}"
+            message = _unknown_parameter(draft, location)
         elif field == "history_role" and value in ("User", "System"):
             message = f"history_role '{value}' is reserved for a later version; use None or Assistant"
         else:
@@ -396,7 +396,7 @@ class _Compiler:
         if not start:
             if isinstance(raw.get("start_node", ""), str):
                 self.report("a workflow needs a start_node", field="start_node")
-        elif all(draft.name != start for draft in drafts):
+        elif drafts and all(draft.name != start for draft in drafts):
             self.report(f"start_node names no node: '{cut(start)}'", field="start_node")
         return start
 
@@ -476,6 +476,22 @@ class _Compiler:
                     self.report(f"{{{{var.{variable}}}}} names no variable of the workflow", draft=draft, field=name)
                 if draft.node is not None:
                     draft.node.templates[name] = template
+
+
+def _unknown_parameter(draft: Draft, location: Sequence[int | str]) -> str:
+    """What to say of a parameter that is not there, or of a field that a parameter's object does not have."""
+    known: list[str] = list(draft.cls.model_fields) if draft.cls else []
+    owner = str(draft.raw.get("type"))
+    if len(location) > 1 and draft.cls is not None:
+        owner = str(location[0])
+        schema = draft.cls.model_json_schema()
+        outer = schema["properties"].get(owner, {})
+        reference = str(outer.get("items", outer).get("$ref", ""))
+        known = list(schema.get("$defs", {}).get(reference.rpartition("/")[2], {}).get("properties", {}))
+    name = str(location[-1])
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
+    return f"{owner} has no parameter '{cut(name)}'; {hint}"
 
 
 def _place(problem: Problem) -> int:

@@ -72,6 +72,8 @@ class FlowChecks:
         for draft in self._drafts:
             if draft.name and draft.name not in reached:
                 self._warn(f"no exit leads from '{self._start}' to this node", draft, "name")
+        if not any(draft.name in reached and speaks(draft) for draft in self._drafts):
+            self._warn("no node that is reached sends text; give one `send` Streamed or Whole", None, "nodes")
         cycle = self._graph.cycle()
         if cycle:
             path = " → ".join(cycle)
@@ -137,6 +139,11 @@ class FlowChecks:
             texts = value if isinstance(value, list) else [value]
             if any(isinstance(text, str) and "{{" in text and "}}" in text for text in texts):
                 self._warn(f"{name} is no template: a {{{{tag}}}} in it stays as it stands", draft, name)
+
+
+def speaks(draft: Draft) -> bool:
+    """Whether the player gets to see text of this node, as far as its parameters tell."""
+    return draft.cls is None or draft.node is None or getattr(draft.node, "send", "None") != "None"
 
 
 class _Graph:

@@ -42,7 +42,9 @@ def test_authoring_vectors(case: dict[str, Any], tmp_path: Path) -> None:
         return
     if case["op"] == "delete_node":
         code, out, err = parley("delete", str(file), case["node"], "--stdout")
-        assert [line.split("'")[1] for line in err.splitlines()] == case["flagged"]
+        flagged = [line.split("'")[1] for line in err.splitlines() if "names a slot" in line]
+        assert flagged == case["flagged"]
+        assert ("start_node is empty" in err) == (case["node"] == case["workflow"]["start_node"])
     else:
         option = ["--output-name"] if case["op"] == "rename_slot" else []
         code, out, err = parley("rename", str(file), case["node"], case["to"], "--stdout", *option)
@@ -78,7 +80,17 @@ def test_validate_lists_every_finding_and_sets_the_exit_code(tmp_path: Path) -> 
     broken = {**SOUND, "start_node": "z", "nodes": [{"name": "a", "type": "Generate", "default_exit": "y"}]}
     code, out, _ = parley("validate", str(write(tmp_path, broken)))
     assert code == 1
-    assert [line.split(":")[1].strip() for line in out.splitlines()] == ["$.start_node", "$.nodes[0].default_exit"]
+    assert [line.split(": ")[:2] for line in out.splitlines()] == [
+        ["error 3003", "$.start_node"],
+        ["error 3008", "$.nodes[0].default_exit (a)"],
+    ]
+
+
+def test_a_name_that_is_taken_is_said(tmp_path: Path) -> None:
+    nodes = [{"name": "a", "type": "Generate", "default_exit": "b"}, {"name": "b", "type": "Generate"}]
+    file = write(tmp_path, {"start_node": "a", "nodes": nodes})
+    code, _, err = parley("rename", str(file), "a", "b")
+    assert (code, err.strip()) == (0, "'a' is called 'b_2' now; 'b' is taken")
 
 
 def test_validate_reads_storages_beside_the_file(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_a_slot_written_only_downstream_is_warned_about() -> None:
         "start_node": "a",
         "default_model": "chat",
         "nodes": [
-            {"name": "a", "type": "Transform", "template": "{{slot.b}}", "default_exit": "b"},
+            {"name": "a", "type": "Transform", "template": "{{slot.b}}", "send": "Whole", "default_exit": "b"},
             {"name": "b", "type": "Transform", "template": "x"},
         ],
     }
@@ -244,6 +244,21 @@ def test_a_tag_in_text_that_is_no_template_is_warned_about() -> None:
     assert warnings_of(one_node(system_prompt="You are {{npc_name}}.")) == [
         ("$.nodes[0].system_prompt", "system_prompt is no template: a {{tag}} in it stays as it stands")
     ]
+
+
+def test_a_workflow_that_never_speaks_is_warned_about() -> None:
+    raw = {"start_node": "a", "nodes": [{"name": "a", "type": "Transform", "template": "x"}]}
+    assert warnings_of(raw) == [("$.nodes", "no node that is reached sends text; give one `send` Streamed or Whole")]
+
+
+def test_unknown_parameters_are_named_with_what_may_have_been_meant() -> None:
+    raw = one_node(sytem_prompt="x", sampling={"temprature": 1}, examples=[{"speaker": "a", "text": "b", "zzz": 1}])
+    messages = {p.path: p.message for p in compile_(raw)[1] if p.severity == "error"}
+    assert (
+        messages["$.nodes[0].sytem_prompt"] == "Generate has no parameter 'sytem_prompt'; did you mean 'system_prompt'?"
+    )
+    assert "did you mean 'temperature'?" in messages["$.nodes[0].sampling.temprature"]
+    assert messages["$.nodes[0].examples[0].zzz"] == "examples has no parameter 'zzz'; known: speaker, text"
 
 
 def test_input_user_message_is_the_same_as_empty() -> None:
