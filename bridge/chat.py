@@ -16,13 +16,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from pydantic_core import PydanticSerializationError
 
 from bridge import protocol
-from bridge.chat_screen import JsonLines, Screen, Terminal
+from bridge.chat_screen import JsonLines, Screen, Terminal, clean
 from bridge.client import ParleyClient
 from bridge.codec import Envelope
 from bridge.config import ENVIRONMENT_PREFIX
@@ -31,11 +31,16 @@ from bridge.launch import Sidecar, SidecarFailed
 from bridge.node import SpeakingNode, default_registry
 from bridge.transport import run_on_selector_loop
 
+if TYPE_CHECKING:
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+    from prompt_toolkit.output import Output
+
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 HELP = """\
 Type a line and press Enter; every character of the workflow may answer.
-/inspect  what the models read for the last line, and what it cost
+/inspect  what the models read for the last line, and what it cost; /inspect NODE shows one node only
 /reset    start a new conversation
 /help     this list
 /quit     leave (so do Ctrl-D, and Ctrl-C while nobody answers)
@@ -66,14 +71,17 @@ def run_chat(options: ChatOptions, settings_flags: Mapping[str, Any] | None = No
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     screen = JsonLines() if options.as_json else Terminal(options.diagnostics)
+    screen.model_is_given = bool(options.model)
     try:
         workflow = read_workflow(options.workflow, options.model)
     except InvalidValue as fault:
         screen.error(str(fault))
         return EXIT_USAGE
-    keyboard = Keyboard.of_stdin()
+    # Where lines are not edited here, the terminal itself does it, and must show them.
+    keyboard = Keyboard.of_stdin() if options.as_json or options.say else keyboard_of_terminal()
     try:
-        return run_on_selector_loop(Chat(options, workflow, screen, keyboard).run(settings_flags or {}))
+        with _keys_unseen() if isinstance(keyboard, LineEditor) else contextlib.nullcontext():
+            return run_on_selector_loop(Chat(options, workflow, screen, keyboard).run(settings_flags or {}))
     finally:
         screen.close()
 
@@ -103,13 +111,16 @@ def read_workflow(file: Path, model: str = "") -> dict[str, Any]:
 class Chat:
     """One run of `parley chat`: its sidecar, its agent, and what the exit code will be."""
 
-    def __init__(self, options: ChatOptions, workflow: dict[str, Any], screen: Screen, keyboard: Keyboard) -> None:
+    def __init__(
+        self, options: ChatOptions, workflow: dict[str, Any], screen: Screen, keyboard: Keyboard | LineEditor
+    ) -> None:
         self.failed = False
         """Whether some turn was not a Success."""
         self._options = options
         self._workflow = workflow
         self._screen = screen
         self._keyboard = keyboard
+        self._diagnostics = options.diagnostics or not (options.as_json or options.say)
         self._agent_id = ""
         self._last: protocol.TurnComplete | None = None
         self._client: ParleyClient | None = None
@@ -143,7 +154,7 @@ class Chat:
                     raise
                 if self._options.say or not self._agent_id:
                     return EXIT_INTERRUPTED
-                self._screen.echo_end()
+                self._end_prompt()
                 return self._exit_code()
             except BrokenPipeError:
                 raise
@@ -220,10 +231,7 @@ class Chat:
 
     async def _make_agent(self) -> None:
         assert self._client is not None
-        inspectable = not self._options.as_json and not self._options.say
-        created = await self._client.create_agent(
-            self._workflow, enable_diagnostics=self._options.diagnostics or inspectable
-        )
+        created = await self._client.create_agent(self._workflow, enable_diagnostics=self._diagnostics)
         self._agent_id = created.agent_id
         self._last = None
 
@@ -236,43 +244,77 @@ class Chat:
 
     async def _converse(self, lost: asyncio.Future[None]) -> None:
         while True:
-            self._screen.prompt()
             line = await self._next_line(lost)
             if line is None:
-                self._screen.echo_end()
+                self._end_prompt()
                 return
+            line = clean(line)
             if not self._keyboard.is_terminal:
                 self._screen.echo_typed(line)
             command = line.strip()
-            if command == "/quit":
-                return
             if command.startswith("/"):
-                await self._command(command)
+                if not await self._command(command):
+                    return
             elif command:
                 self._cancelling = None
                 await self._turn(line)
 
     async def _next_line(self, lost: asyncio.Future[None]) -> str | None:
-        line = self._keyboard.next_line()
+        prompt = self._screen.prompt(printed=not self._keyboard.shows_prompt)
+        line = self._keyboard.next_line(prompt)
         either: set[asyncio.Future[Any]] = {line, lost}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if not line.done():
+                line.cancel()
+                # An editor puts the terminal in order first.
+                await asyncio.gather(line, return_exceptions=True)
         if lost.done():
-            line.cancel()
             lost.result()
         return await line
 
-    async def _command(self, command: str) -> None:
+    async def _command(self, command: str) -> bool:
+        """Does what a line that begins with / asks for; False: leave."""
         assert self._client is not None
-        if command == "/help":
+        typed, *rest = command.split(maxsplit=1)
+        name = typed.lower()
+        if rest and name in ("/help", "/reset", "/quit"):
+            self._screen.note(f"{name} takes nothing more.")
+        elif name == "/quit":
+            return False
+        elif name == "/help":
             self._screen.note(HELP)
-        elif command == "/inspect":
-            self._screen.inspect(self._last)
-        elif command == "/reset":
+        elif name == "/inspect":
+            self._inspect("".join(rest))
+        elif name == "/reset":
             await self._client.request(protocol.DestroyAgent(agent_id=self._agent_id))
             await self._make_agent()
             self._screen.note("A new conversation.")
         else:
-            self._screen.note(f"There is no command {command.split()[0]}; /help lists those there are.")
+            self._screen.note(f"There is no command {typed}; /help lists those there are.")
+        return True
+
+    def _inspect(self, node: str) -> None:
+        if not self._diagnostics:
+            self._screen.note("To inspect turns while --json prints them, start with --json --diagnostics.")
+        elif self._last is None:
+            self._screen.note("There is nothing to inspect yet: no turn has ended. Say something first.")
+        elif self._last.debug is None:
+            self._screen.note("There is nothing to inspect: the last turn carries no diagnostics.")
+        else:
+            steps = self._last.debug.get("steps", ())
+            names = list(dict.fromkeys(str(step.get("node_name", "")) for step in steps))
+            found = [name for name in names if name == node] or [n for n in names if n.lower() == node.lower()]
+            if not node or found:
+                self._screen.inspect(self._last.debug, "".join(found[:1]))
+            else:
+                there = f"it had {', '.join(names)}" if names else "it had no step"
+                self._screen.note(f"The last turn had no step of a node '{node}'; {there}.")
+
+    def _end_prompt(self) -> None:
+        if not self._keyboard.shows_prompt:
+            self._screen.echo_end()
 
     async def _turn(self, line: str) -> None:
         assert self._client is not None
@@ -330,6 +372,8 @@ def speakers(workflow: Mapping[str, Any]) -> dict[str, str]:
 class Keyboard:
     """Lines of stdin. Read only while one is wanted, each time by a thread that never holds up the process's end."""
 
+    shows_prompt = False
+
     def __init__(self, read: Callable[[], bytes | None], encoding: str = "utf-8", *, is_terminal: bool = False) -> None:
         """`read` waits for some bytes and returns them; nothing means the end."""
         self.is_terminal = is_terminal
@@ -347,8 +391,8 @@ class Keyboard:
         raw = getattr(buffer, "raw", buffer)
         return cls(lambda: raw.read(65_536), sys.stdin.encoding or "utf-8", is_terminal=sys.stdin.isatty())
 
-    def next_line(self) -> asyncio.Future[str | None]:
-        """The next line without its line break; None at the end. Ask for one at a time."""
+    def next_line(self, prompt: str = "") -> asyncio.Future[str | None]:
+        """The next line without its line break; None at the end. Ask for one at a time. `prompt` is not shown."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[str | None] = loop.create_future()
 
@@ -378,6 +422,104 @@ class Keyboard:
         at_end = not self._pending
         self._pending = rest
         return None if at_end else line.decode(self._encoding, "replace").removeprefix("\ufeff").removesuffix("\r")
+
+
+class LineEditor:
+    """Lines of a terminal, with editing and a history. What is printed meanwhile appears above the line."""
+
+    is_terminal = True
+    shows_prompt = True
+
+    def __init__(self, keys: Input | None = None, output: Output | None = None) -> None:
+        """Without `keys` and `output`: this process's stdin and stdout."""
+        # Here, so that only a conversation in a terminal waits for these imports.
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.enums import DEFAULT_BUFFER
+        from prompt_toolkit.filters import has_focus
+        from prompt_toolkit.input import create_input
+        from prompt_toolkit.key_binding import KeyBindings
+        from prompt_toolkit.output import create_output
+        from prompt_toolkit.output.vt100 import Vt100_Output
+
+        self._keys = keys or create_input(sys.stdin)
+        self._output = output or create_output(sys.stdout)
+        if isinstance(self._output, Vt100_Output):
+            # A terminal's report of its cursor could arrive between keys that were pressed ahead.
+            self._output.enable_cpr = False
+        bindings = KeyBindings()
+
+        @bindings.add("c-c", filter=has_focus(DEFAULT_BUFFER))
+        def leave(event: KeyPressEvent) -> None:
+            event.app.exit(exception=EOFError(), style="class:aborting")
+
+        self._session: PromptSession[str] = PromptSession(
+            key_bindings=bindings, reserve_space_for_menu=0, input=self._keys, output=self._output
+        )
+
+    def next_line(self, prompt: str = "") -> asyncio.Future[str | None]:
+        """The next line; None at the end, which Ctrl-D and Ctrl-C bring. Ask for one at a time."""
+        return asyncio.ensure_future(self._ask(prompt))
+
+    async def _ask(self, prompt: str) -> str | None:
+        from prompt_toolkit.application import create_app_session
+        from prompt_toolkit.patch_stdout import StdoutProxy
+
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(create_app_session(self._keys, self._output))
+            above = stack.enter_context(StdoutProxy(raw=True))
+            if sys.stderr.isatty():
+                stack.enter_context(contextlib.redirect_stderr(above))
+            stack.enter_context(contextlib.redirect_stdout(above))
+            try:
+                return await self._session.prompt_async(
+                    [("bold", prompt)], handle_sigint=False, set_exception_handler=False
+                )
+            except EOFError:
+                return None
+
+
+def keyboard_of_terminal() -> Keyboard | LineEditor:
+    """An editor where a person sits at a terminal; else stdin as it is."""
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        # A terminal in which nothing can be edited is still one to read lines from.
+        with contextlib.suppress(Exception):
+            return LineEditor()
+    return Keyboard.of_stdin()
+
+
+@contextlib.contextmanager
+def _keys_unseen() -> Iterator[None]:
+    """Keys pressed while nobody asks for a line wait unseen for the next prompt; Ctrl-C still interrupts."""
+    if sys.platform == "win32":
+        # A console there shows keys only while it is read.
+        yield
+        return
+    import termios
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    unseen = [*before[:6], list(before[6])]
+    # Not line by line either: the end-of-file key must arrive as a key.
+    unseen[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
+    unseen[6][termios.VMIN], unseen[6][termios.VTIME] = 1, 0
+
+    def restore() -> None:
+        # A terminal that has been closed needs nothing.
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(terminal, termios.TCSANOW, before)
+
+    def end(*_: object) -> None:
+        restore()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    handler = signal.signal(signal.SIGTERM, end)
+    try:
+        termios.tcsetattr(terminal, termios.TCSANOW, unseen)
+        yield
+    finally:
+        restore()
+        signal.signal(signal.SIGTERM, handler)
 
 
 @contextlib.contextmanager

@@ -93,7 +93,7 @@ async def _within(seconds: float, work: Awaitable[None]) -> None:
     task = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({task}, timeout=seconds)
     if not done:
-        log.warning("models were not closed within %s s; leaving without", seconds)
+        log.info("models were not closed within %s s; leaving without", seconds)
         task.cancel()
     else:
         task.result()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
+import itertools
 import json
 import os
 import re
@@ -21,8 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import protocol
-from bridge.chat import Chat, ChatOptions, Keyboard, read_workflow, run_chat, speakers
-from bridge.chat_screen import JsonLines, Screen, Terminal, _Console, clean, visible
+from bridge.chat import HELP, Chat, ChatOptions, Keyboard, LineEditor, read_workflow, run_chat, speakers
+from bridge.chat_screen import JsonLines, Screen, Terminal, WordWrap, _Console, clean, visible
 from bridge.client import ParleyClient
 from bridge.codec import Envelope
 from bridge.errors import InvalidValue
@@ -125,9 +128,9 @@ def running(*arguments: str, **environment: str) -> Iterator[Running]:
                 process.kill()
 
 
-def slow_catalog(folder: Path) -> str:
-    """A model that needs minutes for its reply."""
-    words = " ".join(f"word{index}" for index in range(500))
+def slow_catalog(folder: Path, count: int = 500) -> str:
+    """A model that needs minutes for its reply of `count` words, or as much less as those are fewer."""
+    words = " ".join(f"word{index}" for index in range(count))
     mock = {"mode": "script", "replies": [words], "tokens_per_s": 20}
     return str(write(folder, {"models": [{"name": "slow", "engine": "mock", "mock": mock}]}, "models.json"))
 
@@ -322,6 +325,44 @@ def test_how_a_turn_ended_is_said(frame: Envelope, out: str, err: str, capsys: p
     assert tuple(capsys.readouterr()) == (out, err)
 
 
+def test_an_answer_that_was_cut_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    def cut(*steps: int) -> list[protocol.StepFinish]:
+        return [
+            protocol.StepFinish(step=step, node_name="x", reason="length" if step in steps else "stop")
+            for step in (1, 2, 3)
+        ]
+
+    terminal = Terminal()
+    terminal.begin("inn", "Ann", {"mira": "Mira Vale"}, has_keyboard=False)
+    for frame in (
+        answer("mira", 1, "Good", is_final=True),
+        complete(finish=cut(1)),
+        answer("mira", 1, "Good", is_final=True),
+        answer("bram", 2, "Hm.", is_final=True),
+        complete(finish=cut(1)),
+        answer("mira", 1, "Whole.", is_final=True),
+        # Nobody hears of a step that said nothing aloud.
+        complete(finish=cut(3)),
+    ):
+        terminal.show(frame)
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        *("Mira Vale: Good", "… (cut at max_tokens)"),
+        *("Mira Vale: Good", "bram: Hm.", "… (Mira Vale: cut at max_tokens)"),
+        "Mira Vale: Whole.",
+    ]
+
+
+def test_findings_about_a_model_that_was_given_name_the_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = ("$.default_model", "$.nodes[0].model", "$.nodes[12].model", "$.nodes[0].max_tokens")
+    found = [protocol.Problem(severity="error", code=6005, path=path, message="no") for path in paths]
+    screen = Screen()
+    screen.problems(found)
+    assert capsys.readouterr().err.splitlines() == [f"error: {path}: no [6005]" for path in paths]
+    screen.model_is_given = True
+    screen.problems(found)
+    assert capsys.readouterr().err.splitlines() == [f"error: {path}: no [6005]" for path in ("--model", paths[3])]
+
+
 def test_what_is_said_beside_an_open_line_starts_a_new_one(capfd: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal()
     terminal.show(answer("mira", 1, "Good "))
@@ -364,7 +405,7 @@ def test_what_moves_is_taken_away_before_anything_is_printed(
 
 
 DEBUG: dict[str, Any] = {
-    "slots": {"user_message": "hi", "mira": "yo"},
+    "slots": {"user_message": "hi", "mira": "yo", "mood": "glad"},
     "steps": [
         {
             "step": 1,
@@ -421,34 +462,163 @@ def test_without_diagnostics_no_costs(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_inspection_shows_the_exact_prompt(capsys: pytest.CaptureFixture[str]) -> None:
-    Terminal().inspect(cast(protocol.TurnComplete, complete(debug=DEBUG).message))
-    out = capsys.readouterr().out
-    for expected in (
-        "-- step 1: mira (Generate) -> default\ninput, slot user_message\nhi\n",
-        "prompt message, system\nYou are Mira. [b]\\x1b\n",
-        "rendered\n<start>You are Mira.\n",
-        "output, slot mira\nyo\n",
-        "usage\nprompt_tokens 210, cached_tokens 180, evaluated_tokens 30, generated_tokens 21,",
-        "details\ninput_missing x\n",
-        "-- step 2: bram (CannedResponse) -> -\n",
-        "-- slots\nuser_message\nhi\nmira\nyo\n",
-    ):
-        assert expected in out
+    Terminal().inspect(DEBUG)
+    assert capsys.readouterr().out.splitlines() == [
+        "-- step 1: mira (Generate) -> default",
+        "what the model read, exactly",
+        "  <start>You are Mira.",
+        "as messages, before the chat format",
+        "  The chat format makes the text above of these: it adds examples and the marks between speakers.",
+        "  system  You are Mira. [b]\\x1b",
+        "slots",
+        "  read user_message  hi",
+        "  wrote mira         yo",
+        "usage",
+        "  ms                812.4",
+        "  prompt tokens     210",
+        "  cached tokens     180",
+        "  evaluated tokens  30",
+        "  generated tokens  21",
+        "  ttft ms           95.2",
+        "  tokens per s      41.4",
+        "  finish            stop",
+        "details",
+        "  input missing  x",
+        "-- step 2: bram (CannedResponse) -> -",
+        "usage",
+        "  ms  0.1",
+        "-- other slots",
+        "  mood  glad",
+    ]
+
+
+def test_inspection_of_one_node(capsys: pytest.CaptureFixture[str]) -> None:
+    Terminal().inspect(DEBUG, "bram")
+    assert capsys.readouterr().out == "-- step 2: bram (CannedResponse) -> -\nusage\n  ms  0.1\n"
+
+
+def test_inspection_in_a_narrow_terminal(capsys: pytest.CaptureFixture[str], narrow: None) -> None:
+    read = {
+        "prompt": [
+            {"role": "system", "content": "You are Mira, and\nyou keep the inn by the harbour."},
+            {"role": "assistant", "content": "Hm."},
+        ],
+        "rendered": "You are Mira, and\n\nyou keep the inn by the harbour.",
+    }
+    Terminal().inspect({"steps": [{**DEBUG["steps"][0], "input": read}]})
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 30
+    assert lines[:23] == [
+        "-- step 1: mira (Generate) ->",
+        "   default",
+        "what the model read, exactly",
+        "  You are Mira, and",
+        "  ",
+        "  you keep the inn by the",
+        # Set in once more: the model read no line break here.
+        "    harbour.",
+        "as messages, before the chat",
+        "format",
+        "  The chat format makes the",
+        "  text above of these: it adds",
+        "  examples and the marks",
+        "  between speakers.",
+        "  system",
+        "    You are Mira, and",
+        "    you keep the inn by the",
+        "    harbour.",
+        "  assistant",
+        "    Hm.",
+        "slots",
+        "  wrote mira  yo",
+        "usage",
+        "  ms                812.4",
+    ]
 
 
 @pytest.mark.parametrize("debug", [{}, {"warning": "left out"}, {"steps": [{}], "slots": {}}])
 def test_shortened_diagnostics_are_no_fault(debug: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal(diagnostics=True)
     terminal.show(complete(debug=debug))
-    terminal.inspect(cast(protocol.TurnComplete, complete(debug=debug).message))
-    assert "-- slots" in capsys.readouterr().out
+    capsys.readouterr()
+    terminal.inspect(debug)
+    shown = ["-- step None: None (None) -> -"] if "steps" in debug else [debug["warning"]] if debug else []
+    assert capsys.readouterr().out.splitlines() == shown
 
 
-def test_nothing_to_inspect(capsys: pytest.CaptureFixture[str]) -> None:
-    Terminal().inspect(None)
-    assert "nothing to inspect" in capsys.readouterr().out
-    Screen().inspect(None)
-    assert "nothing to inspect" in capsys.readouterr().err
+def test_a_program_finds_what_is_inspected_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    JsonLines().inspect(DEBUG, "bram")
+    assert tuple(capsys.readouterr()) == ("", "-- step 2: bram (CannedResponse) -> -\nusage\n  ms  0.1\n")
+
+
+# ---- a narrow terminal ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 30 columns."""
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr(_Console, "wraps", True)
+
+
+def test_answers_are_broken_at_words(capsys: pytest.CaptureFixture[str], narrow: None) -> None:
+    terminal = Terminal()
+    terminal.begin("tavern", "Guest", {"m": "Mira", "b": "Bram", "n": "Narrator"}, has_keyboard=True)
+    terminal.echo("Good evening, have you got a room for the night?")
+    for part in ("Sit do", "wn, love! The", "re is mut", "ton stew with bar", "ley.\nA", "nd  bread.", " "):
+        terminal.show(answer("m", 1, part))
+    assert capsys.readouterr().out.endswith("And  bread."), "a word that is whole is held back"
+    terminal.show(answer("m", 1, "Fresh", is_final=True))
+    terminal.show(answer("n", 2, "x" * 40 + " and on", is_delta=False, is_final=True))
+    terminal.show(complete("Error", error=protocol.TurnError(code=4001, name="X", message="something went very wrong")))
+    terminal.note(HELP.splitlines()[1])
+    shown = capsys.readouterr()
+    assert shown.out.splitlines() == [
+        " Fresh",
+        "Narrator: ",
+        "x" * 40 + " and on",
+        "/inspect  what the models read",
+        "          for the last line,",
+        "          and what it cost;",
+        "          /inspect NODE shows",
+        "          one node only",
+    ]
+    assert shown.err.splitlines() == ["parley: something went very", "wrong (4001)"]
+
+
+def test_where_an_answer_is_broken(capsys: pytest.CaptureFixture[str], narrow: None) -> None:
+    terminal = Terminal()
+    terminal.begin("tavern", "Guest", {"m": "Mira", "b": "Bram", "n": "Narrator"}, has_keyboard=True)
+    terminal.echo("Good evening, have you got a room for the night?")
+    for part in ("Sit do", "wn, love! The", "re is mut", "ton stew with bar", "ley.\nA", "nd  bread."):
+        terminal.show(answer("m", 1, part))
+    terminal.show(answer("b", 2, "龙" * 13 + "。龙", is_delta=False, is_final=True))
+    terminal.show(complete())
+    assert capsys.readouterr().out.splitlines() == [
+        "tavern with Mira, Bram, ",
+        "Narrator",
+        "/help lists the commands",
+        "Guest: Good evening, have you",
+        "got a room for the night?",
+        "Mira: Sit down, love! There is",
+        "mutton stew with barley.",
+        "And  bread.",
+        "Bram: " + "龙" * 11 + "龙",
+        "龙。龙",
+    ]
+
+
+WORDS = st.tuples(st.text("abé", min_size=1, max_size=4), st.sampled_from([" ", "\n"]))
+
+
+@given(st.lists(WORDS), st.lists(st.integers(0, 200)), st.integers(4, 20))
+def test_breaking_at_words_loses_nothing(words: list[tuple[str, str]], cuts: list[int], width: int) -> None:
+    text = "".join(word + gap for word, gap in words)
+    edges = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    wrap = WordWrap()
+    shown = "".join(wrap.add(text[start:end], width) for start, end in itertools.pairwise(edges)) + wrap.flush(width)
+    assert shown.split() == text.split()
+    assert all(len(line.rstrip()) <= width for line in shown.split("\n"))
 
 
 def test_progress_in_a_pipe_is_a_line_for_each_quarter(capsys: pytest.CaptureFixture[str]) -> None:
@@ -476,6 +646,18 @@ def test_a_frame_is_one_line(capsysbinary: pytest.CaptureFixture[bytes]) -> None
     assert started == b'{"type":"TurnStarted","request_id":7,"seq":5,"body":{"agent_id":"a","turn_id":3}}'
     assert json.loads(warning)["body"]["message"] == "龙\n\x1b"
     assert shown.err.decode() == "warning: mira: 龙\n\n"
+
+
+def test_the_key_of_a_session_is_not_printed(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    ready = protocol.SessionReady(
+        protocol=1, session_id="s", session_key="secret", resumed=False, last_request_id=0, server_version="1",
+        schema_fingerprint="f", heartbeat_s=1.0,
+    )  # fmt: skip
+    JsonLines().show(Envelope(ready, 1, 0))
+    out = capsysbinary.readouterr().out
+    assert b"secret" not in out
+    assert json.loads(out)["body"] == {**ready.model_dump(), "session_key": ""}
+    assert ready.session_key == "secret", "the message itself is the client's"
 
 
 # ---- the keyboard --------------------------------------------------------------------------------------------
@@ -531,6 +713,93 @@ def test_waiting_for_a_line_holds_up_nothing() -> None:
     assert asyncio.run(first()) == "late"
 
 
+# ---- the line editor -----------------------------------------------------------------------------------------
+
+
+class Shown(io.StringIO):
+    """What a terminal was sent; `when(text)` waits for a text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = ""
+        self._there = asyncio.Event()
+
+    def write(self, text: str, /) -> int:
+        written = super().write(text)
+        if self._wanted in self.getvalue():
+            self._there.set()
+        return written
+
+    async def when(self, text: str) -> None:
+        self._wanted = text
+        if text not in self.getvalue():
+            self._there.clear()
+            await self._there.wait()
+
+
+def edited(*typed: str, beside: str = "") -> tuple[list[str | None], str]:
+    """What each line of keys makes, and what the terminal got to show."""
+    from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.input import create_pipe_input
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    async def read() -> tuple[list[str | None], str]:
+        shown = Shown()
+        with create_pipe_input() as keys:
+            editor = LineEditor(keys, Vt100_Output(shown, lambda: Size(24, 80), term="xterm"))
+            found = []
+            for line in typed:
+                waiting = editor.next_line("Ann: ")
+                if beside:
+                    await shown.when("Ann:")
+                    print(beside)
+                    await shown.when(beside)
+                keys.send_text(line)
+                found.append(await waiting)
+        return found, shown.getvalue()
+
+    return asyncio.run(read())
+
+
+def test_a_line_can_be_edited_and_had_again() -> None:
+    assert edited("helo\x1b[D\x1b[Dl\r", "\x1b[A!\r", "Ł 龙 🙂\r")[0] == ["hello", "hello!", "Ł 龙 🙂"]
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"])
+def test_the_keys_that_leave(key: str) -> None:
+    assert edited(key)[0] == [None]
+
+
+def test_ctrl_c_leaves_from_a_line_that_was_begun_and_ctrl_d_does_not() -> None:
+    assert edited("half\x03", "half\x04\r")[0] == [None, "half"]
+
+
+def test_what_is_printed_beside_a_line_does_not_touch_it() -> None:
+    stdout = sys.stdout
+    lines, shown = edited("hello\r", beside="a log line")
+    assert lines == ["hello"]
+    assert re.search(r"a log line\r?\n.*Ann:", shown, re.DOTALL), "the prompt is drawn again below"
+    assert sys.stdout is stdout
+
+
+def test_an_editor_that_is_no_longer_wanted_puts_the_terminal_in_order() -> None:
+    from prompt_toolkit.input import create_pipe_input
+    from prompt_toolkit.output import DummyOutput
+
+    stdout = sys.stdout
+
+    async def leave() -> None:
+        with create_pipe_input() as keys:
+            line = LineEditor(keys, DummyOutput()).next_line("Ann: ")
+            await asyncio.sleep(0)
+            line.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await line
+
+    asyncio.run(leave())
+    assert sys.stdout is stdout
+
+
 # ---- the conversation, with a sidecar made up ----------------------------------------------------------------
 
 
@@ -540,6 +809,10 @@ class Recorder(Screen):
     def __init__(self) -> None:
         super().__init__()
         self.said: list[str] = []
+        self.inspected: list[str] = []
+
+    def inspect(self, debug: object, node: str = "") -> None:
+        self.inspected.append(node)
 
     def note(self, text: str) -> None:
         self.said.append(text)
@@ -557,6 +830,7 @@ class FakeClient:
         self.agents = 0
         self.diagnostics: list[bool] = []
         self.cancels = 0
+        self.debug: dict[str, Any] | None = None
         self.on_turn: Callable[[], None] = lambda: None
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._cancelled = asyncio.Event()
@@ -577,7 +851,7 @@ class FakeClient:
             await self._cancelled.wait()
             yield complete("Cancelled")
         else:
-            yield complete()
+            yield complete(debug=self.debug)
 
     async def cancel_turn(self, agent_id: str) -> None:
         self.cancels += 1
@@ -592,7 +866,11 @@ Talk = tuple[int, FakeClient, Recorder]
 
 
 def talk(
-    folder: Path, *typed: str, say: tuple[str, ...] = (), prepare: Callable[[Chat, FakeClient], None] | None = None
+    folder: Path,
+    *typed: str,
+    say: tuple[str, ...] = (),
+    as_json: bool = False,
+    prepare: Callable[[Chat, FakeClient], None] | None = None,
 ) -> Talk:
     """A conversation with the lines that are typed; exit code, client, screen."""
     file = write(folder, two_speakers())
@@ -601,7 +879,7 @@ def talk(
     async def main() -> Talk:
         client, screen = FakeClient(), Recorder()
         keyboard = Keyboard(lambda: next(keys, b""))
-        run = Chat(ChatOptions(file, say), read_workflow(file), screen, keyboard)
+        run = Chat(ChatOptions(file, say, as_json), read_workflow(file), screen, keyboard)
         if prepare is not None:
             prepare(run, client)
         return await run.talk(cast(ParleyClient, client)), client, screen
@@ -615,6 +893,41 @@ def test_commands_are_not_said(tmp_path: Path) -> None:
     assert screen.said[0] == "There is no command /nope; /help lists those there are."
     for command in ("/inspect", "/reset", "/help", "/quit", "Ctrl-C"):
         assert command in screen.said[1]
+
+
+def test_commands_are_read_in_any_case_and_take_nothing_more(tmp_path: Path) -> None:
+    code, client, screen = talk(tmp_path, "/HELP", "/reset now", "/Reset", "/quit it", "/Quit", "never said")
+    assert (code, client.lines, client.agents) == (0, [], 2)
+    assert screen.said == [HELP, "/reset takes nothing more.", "A new conversation.", "/quit takes nothing more."]
+
+
+def test_what_can_be_inspected(tmp_path: Path) -> None:
+    def prepare(run: Chat, client: FakeClient) -> None:
+        client.debug = DEBUG
+
+    _, _, screen = talk(
+        tmp_path, "/inspect", "hello", "/inspect", "/INSPECT  Bram ", "/inspect nobody", "/reset", "/inspect mira",
+        prepare=prepare,
+    )  # fmt: skip
+    assert screen.inspected == ["", "bram"]
+    assert screen.said == [
+        "There is nothing to inspect yet: no turn has ended. Say something first.",
+        "The last turn had no step of a node 'nobody'; it had mira, bram.",
+        "A new conversation.",
+        "There is nothing to inspect yet: no turn has ended. Say something first.",
+    ]
+
+
+def test_a_turn_without_diagnostics_is_not_a_turn_that_is_missing(tmp_path: Path) -> None:
+    _, _, screen = talk(tmp_path, "hello", "/inspect")
+    assert screen.said == ["There is nothing to inspect: the last turn carries no diagnostics."]
+    _, client, screen = talk(tmp_path, "/inspect", as_json=True)
+    assert client.diagnostics == [False]
+    assert screen.said == ["To inspect turns while --json prints them, start with --json --diagnostics."]
+
+
+def test_typed_control_characters_are_not_said(tmp_path: Path) -> None:
+    assert talk(tmp_path, "a\x1b[D\x9b\x00\x7fb\tc", "\x1b/quit", "x")[1].lines == ["a[Db\tc"]
 
 
 def test_reset_makes_a_new_agent_and_ends_the_old_one(tmp_path: Path) -> None:
@@ -755,6 +1068,26 @@ def test_warnings_of_a_workflow_are_printed_and_no_fault(tmp_path: Path, capfd: 
     assert capfd.readouterr().err.startswith("warning: $.nodes[2].name: ")
 
 
+def test_a_model_that_does_not_exist_is_the_flags_fault(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    workflow = two_speakers()
+    workflow["nodes"][0]["model"] = "mock-echo"
+    assert run_chat(ChatOptions(write(tmp_path, workflow), say=("hello",), model="nope")) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("error: --model: the catalog has no model 'nope'")
+
+
+def test_answers_to_commands_are_no_frames(tmp_path: Path) -> None:
+    typed = b"/help\nhello\n/inspect bram\n/inspect nobody\n/reset now\n/nope\n"
+    ended = chat(str(write(tmp_path, two_speakers())), "--json", "--diagnostics", keyboard=typed)
+    assert ended.returncode == 0
+    types = {frame["type"] for frame in frames_of(ended.stdout)}
+    assert types == {"SessionReady", "Ok", "AgentCreated", "TurnStarted", "AnswerText", "TurnComplete"}
+    for part in ("/inspect NODE", "-- step 2: bram", "'nobody'", "/reset takes nothing more.", "no command /nope"):
+        assert part in ended.stderr.decode()
+
+
 def test_a_workflow_nested_beyond_reason_is_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "deep.json"
     file.write_text('{"a":' * 300 + "1" + "}" * 300, encoding="utf-8")
@@ -778,7 +1111,7 @@ def test_a_pipe_is_a_keyboard_and_a_narrow_console_no_fault(tmp_path: Path) -> N
     assert "Ann: two é" in shown
     assert "never said" not in shown
     order = ["Ann: one", "A new conversation.", "no command /nope", "nothing to inspect", "Mira Vale: two é"]
-    places = [shown.index(text) for text in [*order, "-- step 1: mira", "-- step 2: bram", "-- slots", "Ann: /quit"]]
+    places = [shown.index(text) for text in [*order, "-- step 1: mira", "-- step 2: bram", "Ann: /quit"]]
     assert places == sorted(places)
     # After /reset the model sees nothing of the old conversation.
     assert "one" not in shown[shown.index("-- step 1: mira") :]
@@ -868,3 +1201,137 @@ def test_ctrl_c_before_there_is_a_prompt(tmp_path: Path) -> None:
         run.process.send_signal(signal.SIGINT)
         code, errors = run.end()
     assert (code, errors) == (130, "")
+
+
+# ---- the whole, in a terminal --------------------------------------------------------------------------------
+
+
+class InTerminal:
+    """`parley chat` with a pseudo-terminal for a keyboard and a screen."""
+
+    def __init__(self, process: subprocess.Popen[bytes], ours: int, theirs: int) -> None:
+        import termios
+
+        self.process = process
+        self._ours = ours
+        self._theirs = theirs
+        self._attributes = termios.tcgetattr(theirs)
+        self.shown = ""
+
+    def read_until(self, expected: str) -> str:
+        """What is shown up to `expected`, without colours and cursor movements. Ends with the test's time limit."""
+        while expected not in self._plain():
+            self.shown += os.read(self._ours, 65_536).decode("utf-8", "replace")
+        before, _, after = self._plain().partition(expected)
+        self.shown = after
+        return before
+
+    def type(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def is_as_before(self) -> bool:
+        import termios
+
+        return bool(termios.tcgetattr(self._theirs) == self._attributes)
+
+    def _plain(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", self.shown)
+
+
+@contextmanager
+def in_terminal(*arguments: str, **environment: str) -> Iterator[InTerminal]:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    take = "import fcntl, os, sys, termios as t; fcntl.ioctl(0, t.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-c", take, sys.executable, "-m", "bridge", "chat", *arguments],
+            stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            env={**os.environ, "TERM": "xterm", **environment},
+        ) as process:  # fmt: skip
+            try:
+                yield InTerminal(process, ours, theirs)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+@posix_only
+def test_a_conversation_in_a_terminal(tmp_path: Path) -> None:
+    with in_terminal(str(write(tmp_path, two_speakers()))) as run:
+        run.read_until("Ann:")
+        run.type("helo\x1b[D\x1b[Dl\r")
+        run.read_until("Mira Vale: hello\n")
+        run.read_until("Ann:")
+        run.type("\x1b[A again\r")
+        run.read_until("Mira Vale: hello again\n")
+        run.read_until("Ann:")
+        run.type("\x04")
+        assert run.process.wait(30) == 0
+        assert run.is_as_before()
+
+
+@posix_only
+def test_keys_pressed_during_an_answer_wait_unseen_for_the_next_prompt(tmp_path: Path) -> None:
+    file = str(write(tmp_path, two_speakers()))
+    with in_terminal(file, "--model", "slow", PARLEY_CATALOG=slow_catalog(tmp_path, 30)) as run:
+        run.read_until("Ann:")
+        run.type("hello\r")
+        run.read_until("word1")
+        run.type("/nope\x1b[D\x1b[D\x1b[DX\r/help\r")
+        assert re.fullmatch(r"[word\d\s]*", run.read_until("word29\n"))
+        run.read_until("There is no command /nXope; ")
+        run.read_until("Ctrl-C    stop the answer")
+        run.read_until("Ann:")
+        run.type("\x04")
+        assert run.process.wait(30) == 0
+        assert run.is_as_before()
+
+
+@posix_only
+def test_ctrl_c_in_a_terminal_stops_an_answer_and_then_the_chat(tmp_path: Path) -> None:
+    file = str(write(tmp_path, two_speakers()))
+    with in_terminal(file, "--model", "slow", PARLEY_CATALOG=slow_catalog(tmp_path)) as run:
+        run.read_until("Ann:")
+        run.type("hello\r")
+        run.read_until("word1")
+        run.type("\x03")
+        run.read_until("(stopped)\n")
+        run.read_until("Ann:")
+        run.type("\x03")
+        assert run.process.wait(30) == 1
+        assert run.is_as_before()
+
+
+@posix_only
+@pytest.mark.parametrize("at_prompt", [True, False])
+def test_a_chat_that_is_terminated_leaves_the_terminal_as_it_was(tmp_path: Path, at_prompt: bool) -> None:
+    file = str(write(tmp_path, two_speakers()))
+    with in_terminal(file, "--model", "slow", PARLEY_CATALOG=slow_catalog(tmp_path)) as run:
+        run.read_until("Ann:")
+        assert not run.is_as_before()
+        if not at_prompt:
+            run.type("hello\r")
+            run.read_until("word1")
+        run.process.terminate()
+        assert run.process.wait(30) == -signal.SIGTERM
+        assert run.is_as_before()
+
+
+@posix_only
+def test_a_sidecar_that_dies_ends_the_wait_at_a_terminal(tmp_path: Path) -> None:
+    with in_terminal(str(write(tmp_path, two_speakers()))) as run:
+        run.read_until("Ann:")
+        (sidecar,) = psutil.Process(run.process.pid).children()
+        sidecar.kill()
+        run.read_until("parley: the sidecar is gone: ")
+        assert run.process.wait(30) == 1
+        assert run.is_as_before()
