@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -54,6 +54,9 @@ class Rendered:
 class ChatFormat(ABC):
     """How one model family writes down a conversation."""
 
+    labels_lines: ClassVar[bool] = False
+    """Every line has its speaker's label, so a `history_name` changes nothing about a reply's own text."""
+
     @abstractmethod
     def render(self, messages: Sequence[PromptMessage], script: Script) -> Rendered:
         """The prompt for the next reply."""
@@ -68,6 +71,8 @@ class PlainFormat(ChatFormat):
 
 class TranscriptFormat(ChatFormat):
     """A script of labelled lines, for base models: the model goes on writing after its own label."""
+
+    labels_lines = True
 
     def render(self, messages: Sequence[PromptMessage], script: Script) -> Rendered:
         segments: list[Segment] = []

@@ -77,6 +77,10 @@ class GenerateRequest:
     """Cells that this sequence may use; prompt + reply never pass it."""
     sampling: Sampling
     answer: AnswerRules
+    replay: int | None = None
+    """How many tokens of `prompt` the sequence's next prompt will certainly begin with. None: all of them, and then the
+    reply as far as its text shows it. A sequence that is parked meanwhile may be cut back to that: where it is too
+    much, the next prompt is read anew; where it is too little, the rest of it is read again."""
     user_text: str = ""
     """The last user message as it stands in the prompt; only the mock engine reads it."""
 
@@ -138,6 +142,19 @@ class Generation(Protocol):
         """Stop at the next step. Idempotent; safe after the end."""
 
 
+CacheAction = Literal["Stats", "Park", "Drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """What is kept for one sequence."""
+
+    tokens: int
+    bytes: int
+    """In the context: of the cells that it fills. Parked: of the copy."""
+    where: Literal["resident", "parked", "none"]
+
+
 class TextModel(Protocol):
     """A loaded language model."""
 
@@ -168,18 +185,6 @@ class TextModel(Protocol):
         """Stop the scheduler thread and free the model. Blocks until both are done; call it off the event loop."""
 
 
-CacheAction = Literal["Stats", "Park", "Drop"]
-
-
-@dataclass(frozen=True, slots=True)
-class CacheState:
-    """What is kept for one sequence."""
-
-    tokens: int
-    bytes: int
-    where: Literal["resident", "parked", "none"]
-
-
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
     """Where a loaded model runs and what it holds."""
@@ -187,5 +192,10 @@ class EngineStatus:
     backend: str
     layers_offloaded: int = 0
     bytes_in_memory: int = 0
+    residents: int = 0
+    """Sequences in the model's context."""
+    parked: int = 0
+    """Sequences in host memory."""
+    bytes_parked: int = 0
     notes: tuple[str, ...] = field(default=())
     """Plain sentences about fallbacks, such as a GPU that is not used."""

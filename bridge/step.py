@@ -12,6 +12,7 @@ from pydantic_core import to_jsonable_python
 
 from bridge import summary, template
 from bridge.answer_text import AnswerRules
+from bridge.authoring import RESERVED
 from bridge.budget import MESSAGE_COST, cost_of_examples, cost_of_messages, fit_turns
 from bridge.chat_format import Rendered, Script, prompt_tokens
 from bridge.engine import GenerateRequest, GenerationResult
@@ -164,10 +165,9 @@ class Step:
         view = self._reply_view(node)
         await self._count_long(model, [*opening(view), *current_turn(view)])
         prompt = self._fit(node, model, view, script)
-        rules = self._rules(node, prompt.rendered, script)
-        result = await self._stream(
-            node, model, self._request(node, model, prompt, rules), streamed=node.send == "Streamed"
-        )
+        request = self._request(node, model, prompt, self._rules(node, prompt.rendered, script))
+        request = replace(request, replay=self._replay(node, model, view, prompt, script))
+        result = await self._stream(node, model, request, streamed=node.send == "Streamed")
         self._write(result.text)
         spoken = spoken_reply(result.tokens, model.engine.vocabulary.piece, result.text)
         if spoken is not None:
@@ -184,10 +184,9 @@ class Step:
         model = self.turn.cast.models[self.turn.cast.workflow.model_of(node)]
         covered = dialog.summary.covers if dialog.summary else 0
         view = replace(self._view(node, []), first_turn=covered, summary="")
-        cost = summary.unsummarised_cost(view, model.count)
         turns = summary.turns_to_cover(view, keep_recent_turns)
-        self._details.update(unsummarized_tokens=cost, covers=covered)
-        if cost < trigger_tokens or not turns:
+        self._details["covers"] = covered
+        if not turns or not summary.reaches(view, trigger_tokens, model.count):
             return
         try:
             text = await self._write_summary(node, model, view, turns)
@@ -310,6 +309,22 @@ class Step:
         if len(prompt.tokens) > window - 1:
             raise self._too_long(node, len(prompt.tokens), window)
         return prompt
+
+    def _replay(self, node: ReplyNode, model: LoadedModel, view: View, prompt: Prompt, script: Script) -> int | None:
+        """How much of the prompt the node's next one begins with; None: all of it, and the reply."""
+        shows_line = "template" not in node.templates and node.input in ("", RESERVED)
+        if shows_line and node.history_role == "Assistant":
+            return len(prompt.tokens) if node.history_name and not model.format.labels_lines else None
+        shown = current_turn(replace(view, area=[]))
+        if not shown and view.user_message:
+            shown = [PromptMessage("user", view.user_message, label=view.player_name)]
+        earlier = project(replace(view, first_turn=self._facts["budget"]["first_turn"], outputs=[], area=[]))
+        # What follows is not known, but that it is not this: a line of a speaker that does not exist.
+        unknown = PromptMessage("user", "\uffff", label="\uffff")
+        rendered = model.format.render([*earlier, *shown, unknown], script)
+        following = prompt_tokens(rendered, model.engine.vocabulary)
+        pairs = enumerate(zip(prompt.tokens, following, strict=False))
+        return next((index for index, (one, other) in pairs if one != other), min(len(prompt.tokens), len(following)))
 
     def _too_long(self, node: ModelNode, tokens: int, window: int) -> PromptTooLong:
         return PromptTooLong(

@@ -19,10 +19,14 @@ LABEL = "Summary"
 """Who writes it, for formats that label lines."""
 
 
-def unsummarised_cost(view: View, count: CountTokens) -> int:
-    """Tokens of the turns that no summary covers yet, the running one included."""
-    turns = (earlier_turn(view, index) for index in range(view.first_turn, len(view.history)))
-    return sum(cost_of_messages(turn, count) for turn in (*turns, current_turn(view)))
+def reaches(view: View, tokens: int, count: CountTokens) -> bool:
+    """Whether the turns that no summary covers yet, the running one included, count at least so many tokens."""
+    left = tokens - cost_of_messages(current_turn(view), count)
+    for index in range(len(view.history) - 1, view.first_turn - 1, -1):
+        if left <= 0:
+            break
+        left -= cost_of_messages(earlier_turn(view, index), count)
+    return left <= 0
 
 
 def turns_to_cover(view: View, keep_recent_turns: int) -> range:

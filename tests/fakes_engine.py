@@ -10,9 +10,10 @@ from typing import Any
 
 from bridge.answer_text import AnswerRules
 from bridge.engine import GenerateRequest, Generation, GenerationResult, Sampling, Segment
-from bridge.engines.backend import Slice
+from bridge.engines.backend import Parked, Slice
 from bridge.engines.mock import MockBackend
 from bridge.engines.scheduler import Scheduler
+from bridge.errors import InferenceFailed
 
 PATIENCE_S = 20.0
 
@@ -62,7 +63,9 @@ class ScriptedBackend(MockBackend):
         cells: int = 0,
         gate: Gate | None = None,
         cut_works: bool = True,
+        window: int = 0,
     ) -> None:
+        """`window`: as with sliding-window layers, a restored copy has only so many tokens that a cut can count on."""
         super().__init__(n_sequences=n_sequences, context_size=context_size)
         self.decodes: list[list[Slice]] = []
         self.cleared: list[int] = []
@@ -78,6 +81,10 @@ class ScriptedBackend(MockBackend):
         self._gate = gate
         self._all_cells = cells
         self._cut_works = cut_works
+        self._window = window
+        self._lowest: dict[int, int] = {}
+        self.save_fault: Exception | None = None
+        self.restore_fault: Exception | None = None
 
     @property
     def cells(self) -> int:
@@ -94,14 +101,38 @@ class ScriptedBackend(MockBackend):
         super().decode(slices)
 
     def cut(self, seq: int, length: int) -> int:
-        if self._cut_works:
+        if self._cut_works and self._sound_cut(seq, length):
             return super().cut(seq, length)
         self.clear(seq)
         return 0
 
+    def _sound_cut(self, seq: int, length: int) -> bool:
+        lowest = self._lowest.get(seq, 0)
+        return lowest == 0 or length - lowest >= self._window
+
     def clear(self, seq: int) -> None:
         self.cleared.append(seq)
+        self._lowest.pop(seq, None)
         super().clear(seq)
+
+    def save(self, seq: int, replay: int, limit: int) -> Parked | None:
+        if self.save_fault is not None:
+            raise self.save_fault
+        if self._window and self._sound_cut(seq, replay):
+            super().cut(seq, replay)
+        return super().save(seq, replay, limit)
+
+    def restore(self, seq: int, parked: Parked) -> None:
+        if self.restore_fault is not None:
+            raise self.restore_fault
+        if sum(map(len, self._held)) + parked.length > self.cells:
+            raise InferenceFailed("no cells are left")
+        super().restore(seq, parked)
+        self._lowest[seq] = max(parked.length - self._window, 0) if self._window else 0
+
+    def held(self, seq: int) -> list[int]:
+        """What a sequence holds."""
+        return self._held[seq].copy()
 
     def sampler(self, request: GenerateRequest) -> Any:
         text = self._replies_by_name.get(request.sequence, request.user_text)
@@ -139,6 +170,7 @@ def request(
     max_tokens: int = 100,
     context_size: int = 4096,
     answer: AnswerRules | None = None,
+    replay: int | None = None,
 ) -> GenerateRequest:
     """A request whose prompt is one text."""
     return GenerateRequest(
@@ -148,6 +180,7 @@ def request(
         context_size=context_size,
         sampling=Sampling(),
         answer=answer or AnswerRules(),
+        replay=replay,
         user_text=user_text,
     )
 

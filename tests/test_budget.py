@@ -265,3 +265,37 @@ def test_prompt_tokens_of_the_letter_vocabulary() -> None:
     # The property test above counts letters; this says that they are what the formats' tokens are.
     rendered = FORMATS[1].render([], Script("a", "b"))
     assert prompt_tokens(rendered, VOCABULARY)[0] == 1
+
+
+# ---- what the next prompt begins with ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, None),
+        ({"input": "user_message"}, None),
+        # The mock engine's format writes messages as they are: "be kind" + "say it now" stay, the template's text goes.
+        ({"template": "Now: {{user_message}}!"}, 2),
+        ({"history_role": "None"}, 5),
+        ({"history_name": "Mira"}, 5),
+    ],
+)
+def test_a_node_knows_what_its_next_prompt_begins_with(parameters: dict[str, Any], expected: int | None) -> None:
+    seen: list[int | None] = []
+
+    async def work() -> None:
+        async with talking(scripted("reply")) as talk:
+            agent_id = await talk.agent(workflow(node(system_prompt="be kind", **parameters), model="script"))
+            engine = talk.sessions[0]._agents[agent_id]._cast.models["script"].engine
+            generate = engine.generate
+
+            def noted(request: Any) -> Any:
+                seen.append(request.replay)
+                return generate(request)
+
+            engine.generate = noted  # type: ignore[method-assign]  # a seam of this test
+            await talk.say(agent_id, "say it now")
+
+    run(work)
+    assert seen == [expected]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bridge.config import Settings
 from bridge.engine import Segment
 from bridge.engines.backend import Slice
-from bridge.engines.mock import END, MockBackend, MockVocabulary, load_mock
+from bridge.engines.mock import END, TOKEN_BYTES, MockBackend, MockVocabulary, load_mock
 from bridge.engines.scheduler import Scheduler
 from bridge.errors import InferenceFailed
 from tests.fakes_engine import finished, request, running, words
@@ -161,12 +161,15 @@ def test_a_slow_mock_is_cancelled_and_closed_at_once() -> None:
 
 def test_residents_and_window_come_from_the_settings() -> None:
     async def work() -> None:
-        async with running(load_mock(Settings(resident_sequences=1), context_size=64)) as scheduler:
-            assert scheduler.status().backend == "mock"
-            await say(scheduler, "a", "hi")
-            await say(scheduler, "b", "hi")
-            back = await finished(scheduler.generate(request(scheduler, "a", "Persona. hi", "hi")))
-            assert back.usage.dropped
+        for park_bytes, dropped in ((0, True), (2**20, False)):
+            settings = Settings(resident_sequences=1, park_bytes=park_bytes)
+            async with running(load_mock(settings, context_size=64)) as scheduler:
+                assert scheduler.status().backend == "mock"
+                await say(scheduler, "a", "hi")
+                await say(scheduler, "b", "hi")
+                back = await finished(scheduler.generate(request(scheduler, "a", "Persona. hi", "hi")))
+                assert back.usage.dropped == dropped
+                assert back.usage.cached_tokens == (0 if dropped else 1)
 
     run(work())
 
@@ -178,5 +181,16 @@ def test_cells_are_kept_as_a_real_context_keeps_them() -> None:
         backend.decode([Slice(0, 2, (1,), True)])
     with pytest.raises(InferenceFailed, match="no cells left"):
         backend.decode([Slice(0, 3, (1, 2), True)])
+    parked = backend.save(0, 1, 3 * TOKEN_BYTES)
+    assert parked is not None
+    assert (parked.length, parked.bytes) == (3, 3 * TOKEN_BYTES)
+    assert backend.save(0, 1, 3 * TOKEN_BYTES - 1) is None
+    with pytest.raises(InferenceFailed, match="is not empty"):
+        backend.restore(0, parked)
+    backend.restore(1, parked)
+    backend.decode([Slice(1, 3, (4,), True)])
+    small = MockBackend(n_sequences=1, context_size=2)
+    with pytest.raises(InferenceFailed, match="no cells left"):
+        small.restore(0, parked)
     assert backend.cut(0, 2) == 2
     backend.decode([Slice(0, 2, (1, 2), True)])

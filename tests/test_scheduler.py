@@ -263,7 +263,7 @@ def test_a_step_decodes_one_token_of_each_and_a_chunk_of_the_waiting_prompts() -
             talk = scheduler.generate(request(scheduler, "a", "one", words(50)))
             await gate.reached()
             b = scheduler.generate(request(scheduler, "b", words(150), "ok"))
-            c = scheduler.generate(request(scheduler, "c", words(80), "ok"))
+            c = scheduler.generate(request(scheduler, "c", words(170), "ok"))
             for _ in range(4):
                 await gate.step()
             gate.lift()
@@ -274,9 +274,49 @@ def test_a_step_decodes_one_token_of_each_and_a_chunk_of_the_waiting_prompts() -
                 [(0, 0, 1, True)],
                 [(0, 1, 1, True), (1, 0, 100, False)],
                 [(0, 2, 1, True), (1, 100, 50, True), (2, 0, 50, False)],
-                [(0, 3, 1, True), (1, 150, 1, True), (2, 50, 30, True)],
-                [(0, 4, 1, True), (2, 80, 1, True)],
+                [(0, 3, 1, True), (1, 150, 1, True), (2, 50, 100, False)],
+                [(0, 4, 1, True), (2, 150, 20, True)],
             ]
+
+    run(work())
+
+
+def reading_order(backend: ScriptedBackend, scheduler: Scheduler, names: str) -> list[str]:
+    """Whose prompt each decode read, in order; every prompt has words of its own."""
+    stems = {token: name for name in names for token in scheduler.vocabulary.tokenize([Segment(words(600, name))])}
+    return ["".join(stems.get(piece.tokens[-1], "") for piece in decode) for decode in backend.decodes]
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_short_prompt_does_not_wait_behind_a_long_one_and_the_long_one_gets_on(deterministic: bool) -> None:
+    async def work() -> None:
+        gate = Gate()
+        backend = ScriptedBackend(gate=gate)
+        scheduler = Scheduler(backend, prompt_chunk=50, deterministic=deterministic)
+        async with running(scheduler, gate):
+            long = scheduler.generate(request(scheduler, "l", words(600, "l")))
+            await gate.reached()
+            middle = scheduler.generate(request(scheduler, "m", words(250, "m")))
+            short = scheduler.generate(request(scheduler, "s", words(50, "s")))
+            gate.lift()
+            await asyncio.gather(*map(finished, (long, middle, short)))
+            # l alone, then the shortest first, and every fourth time the oldest.
+            assert reading_order(backend, scheduler, "lms") == [*"lsmmlmmm", *"l" * 10]
+
+    run(work())
+
+
+def test_equal_prompts_are_read_first_come_first_served() -> None:
+    async def work() -> None:
+        gate = Gate()
+        backend = ScriptedBackend(gate=gate)
+        async with running(Scheduler(backend, prompt_chunk=50), gate) as scheduler:
+            busy = scheduler.generate(request(scheduler, "x", "x", "y"))
+            await gate.reached()
+            jobs = [scheduler.generate(request(scheduler, name, words(100, name))) for name in "abc"]
+            gate.lift()
+            await asyncio.gather(*map(finished, (busy, *jobs)))
+            assert "".join(reading_order(backend, scheduler, "abc")) == "aabbcc"
 
     run(work())
 
@@ -544,6 +584,23 @@ def test_a_failed_decode_fails_those_in_it_and_the_next_turn_works() -> None:
             again = await say(scheduler, "b", "one two", "ok")
             assert (again.text, again.usage.cached_tokens, again.usage.dropped) == ("ok", 0, False)
             assert (await say(scheduler, "a", "one two", "ok")).usage.dropped
+
+    run(work())
+
+
+def test_a_failed_decode_leaves_idle_and_parked_sequences_alone() -> None:
+    async def work() -> None:
+        backend = ScriptedBackend(n_sequences=2)
+        async with running(Scheduler(backend, prompt_chunk=256, park_bytes=2**20)) as scheduler:
+            for name in ("parked", "idle", "hurt"):
+                await say(scheduler, name, "one two three", "ok")
+            backend.decode_faults = [RuntimeError("out of memory")]
+            with pytest.raises(InferenceFailed, match="out of memory"):
+                await say(scheduler, "hurt", "one two three", "ok")
+            again = (await say(scheduler, "hurt", "one two three", "ok")).usage
+            assert (again.cached_tokens, again.dropped) == (0, True)
+            for name in ("idle", "parked"):
+                assert (await say(scheduler, name, "one two three", "ok")).usage.cached_tokens == 2
 
     run(work())
 

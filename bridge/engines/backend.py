@@ -18,6 +18,16 @@ class Slice(NamedTuple):
     """Whether the token after the last one is to be drawn."""
 
 
+class Parked(NamedTuple):
+    """A sequence's cache in host memory."""
+
+    length: int
+    """Tokens that it covers."""
+    bytes: int
+    data: Any
+    """Only the backend that made it reads it."""
+
+
 class Backend(Protocol):
     """What computes. Threading: called on the scheduler's thread only, except `vocabulary` and the two constants."""
 
@@ -50,6 +60,19 @@ class Backend(Protocol):
 
     def clear(self, seq: int) -> None:
         """Keep nothing of this sequence."""
+
+    def save(self, seq: int, replay: int, limit: int) -> Parked | None:
+        """A copy that outlives `resize`; None where it would take more than `limit` bytes.
+
+        The next prompt is expected to begin with `replay` (> 0) of the tokens: where the copy could not be cut later,
+        it is cut back to them now, in the context too. Raises where no copy can be made.
+        """
+
+    def restore(self, seq: int, parked: Parked) -> None:
+        """Put a copy into an empty sequence. Raises where it does not fit; the sequence is then in no known state."""
+
+    def bytes_of(self, tokens: int) -> int:
+        """What so many cells of the context take."""
 
     def sampler(self, request: GenerateRequest) -> Any:
         """What draws this reply's tokens; it is freed with its last reference."""

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bridge.config import Settings
 from bridge.engine import EngineStatus, GenerateRequest
-from bridge.engines.backend import Slice
+from bridge.engines.backend import Parked, Slice
 from bridge.engines.gguf_file import read_gguf
 from bridge.engines.llama_library import lib, listening, thread_count, trouble
 from bridge.engines.llama_sampling import Candidates, LlamaSampler, Logits
@@ -61,7 +62,12 @@ def load_llama(
     backend = LlamaBackend.load(
         path, settings=settings, kv_cache_type=kv_cache_type, context_size=context_size, progress=progress
     )
-    return Scheduler(backend, prompt_chunk=settings.prompt_chunk, deterministic=settings.deterministic)
+    return Scheduler(
+        backend,
+        prompt_chunk=settings.prompt_chunk,
+        deterministic=settings.deterministic,
+        park_bytes=settings.park_bytes,
+    )
 
 
 class LlamaBackend:
@@ -152,21 +158,50 @@ class LlamaBackend:
             raise InferenceFailed(f"the model failed while it was generating: {cause}")
 
     def cut(self, seq: int, length: int) -> int:
-        memory = self._memory
-        lowest = lib.llama_memory_seq_pos_min(memory, seq)
-        # Layers with a sliding window may hold fewer tokens than the others. A cut that leaves them less than a
-        # window "succeeds", and the logits behind it are wrong.
-        sound = self._cuttable and (lowest == 0 or length - lowest >= self._window > 0)
-        if sound:
-            sound = bool(lib.llama_memory_seq_rm(memory, seq, length, -1))
-        if sound and lib.llama_memory_seq_pos_max(memory, seq) == length - 1:
-            return length
+        if self._sound_cut(seq, length):
+            memory = self._memory
+            removed = lib.llama_memory_seq_rm(memory, seq, length, -1)
+            if removed and lib.llama_memory_seq_pos_max(memory, seq) == length - 1:
+                return length
         self.clear(seq)
         return 0
+
+    def _sound_cut(self, seq: int, length: int) -> bool:
+        """Whether a cut leaves all that the next token looks at.
+
+        Layers with a sliding window may hold fewer tokens than the others: a restored copy has the last window's only.
+        A cut that leaves them less than a window "succeeds", and the logits behind it are wrong.
+        """
+        if not self._cuttable:
+            return False
+        lowest = lib.llama_memory_seq_pos_min(self._memory, seq)
+        return bool(lowest == 0 or length - lowest >= self._window > 0)
 
     def clear(self, seq: int) -> None:
         if self._ctx is not None:
             lib.llama_memory_seq_rm(self._memory, seq, -1, -1)
+
+    def save(self, seq: int, replay: int, limit: int) -> Parked | None:
+        if self._ctx is None:
+            raise InferenceFailed("the model has no context: there was no memory for it")
+        length = lib.llama_memory_seq_pos_max(self._memory, seq) + 1
+        if self._window and replay < length and self._sound_cut(seq, replay):
+            length = self.cut(seq, replay)
+        size = lib.llama_state_seq_get_size(self._ctx, seq)
+        if size > limit:
+            return None
+        copy = np.empty(size, np.uint8)
+        if not length or lib.llama_state_seq_get_data(self._ctx, _bytes(copy), size, seq) != size:
+            raise InferenceFailed("llama.cpp cannot copy this sequence")
+        return Parked(length, size, copy)
+
+    def restore(self, seq: int, parked: Parked) -> None:
+        done = lib.llama_state_seq_set_data(self._ctx, _bytes(parked.data), parked.bytes, seq) if self._ctx else 0
+        if done != parked.bytes or lib.llama_memory_seq_pos_max(self._memory, seq) != parked.length - 1:
+            raise InferenceFailed("llama.cpp cannot put this sequence back")
+
+    def bytes_of(self, tokens: int) -> int:
+        return tokens * self._cache_bytes // int(lib.llama_n_ctx(self._ctx)) if self._ctx else 0
 
     def sampler(self, request: GenerateRequest) -> LlamaSampler:
         if not request.prompt:
@@ -254,7 +289,7 @@ class LlamaBackend:
             context_size = min(context_size, plan.kv_tokens)
         self._context_size = context_size
         self._cells = plan.kv_tokens if plan.kv_tokens and not plan.separate else sequences * context_size
-        self._context_bytes = 0
+        self._context_bytes = self._cache_bytes = 0
         with listening() as lines:
             self._ctx = lib.llama_init_from_model(self._model, self._parameters(self._cells, sequences))
             if not self._ctx and self._kv_type != "f16":
@@ -274,7 +309,8 @@ class LlamaBackend:
         self._memory = lib.llama_get_memory(self._ctx)
         if not self._memory:
             raise ModelLoadFailed("the model is no language model: it has no memory for a dialog")
-        self._context_bytes = _buffer_bytes(lines)
+        self._context_bytes = _buffer_bytes(lines, "")
+        self._cache_bytes = _buffer_bytes(lines, "(?:KV|RS) ")
 
     def _parameters(self, cells: int, sequences: int) -> lib.llama_context_params:
         plan = self._plan
@@ -394,9 +430,13 @@ def _layer_tries(wanted: int, layers: int) -> list[int]:
     return sorted({most, most * 3 // 4, most // 2, most // 4, 0}, reverse=True)
 
 
-def _buffer_bytes(lines: Sequence[tuple[int, str]]) -> int:
-    sizes = (re.search(r"buffer size =\s*([\d.]+) MiB", line) for _, line in lines)
+def _buffer_bytes(lines: Sequence[tuple[int, str]], kind: str) -> int:
+    sizes = (re.search(kind + r"buffer size =\s*([\d.]+) MiB", line) for _, line in lines)
     return int(sum(float(size[1]) for size in sizes if size) * 2**20)
+
+
+def _bytes(array: npt.NDArray[np.uint8]) -> Any:
+    return ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8))
 
 
 def _row(ctx: Any, index: int, size: int) -> Logits:

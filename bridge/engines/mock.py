@@ -10,12 +10,15 @@ from typing import Literal
 
 from bridge.config import Settings
 from bridge.engine import EngineStatus, GenerateRequest, Segment
-from bridge.engines.backend import Slice
+from bridge.engines.backend import Parked, Slice
 from bridge.engines.scheduler import Scheduler
 from bridge.errors import InferenceFailed
 
 END = 0
 """The token that ends every reply."""
+
+TOKEN_BYTES = 1024
+"""What one token in a cache takes, in the context and parked."""
 
 _WORD = re.compile(r"\s*\S+(?:\s+\Z)?|\s+\Z")
 
@@ -104,6 +107,21 @@ class MockBackend:
     def clear(self, seq: int) -> None:
         self._held[seq].clear()
 
+    def save(self, seq: int, replay: int, limit: int) -> Parked | None:
+        held = tuple(self._held[seq])
+        size = self.bytes_of(len(held))
+        return Parked(len(held), size, held) if size <= limit else None
+
+    def restore(self, seq: int, parked: Parked) -> None:
+        if self._held[seq]:
+            raise InferenceFailed(f"sequence {seq} is not empty")
+        if parked.length > self.context_size:
+            raise InferenceFailed(f"sequence {seq} has no cells left")
+        self._held[seq] = list(parked.data)
+
+    def bytes_of(self, tokens: int) -> int:
+        return tokens * TOKEN_BYTES
+
     def sampler(self, request: GenerateRequest) -> Iterator[int]:
         if self._mode == "echo":
             text = request.user_text
@@ -152,6 +170,7 @@ def load_mock(
         backend,
         prompt_chunk=settings.prompt_chunk,
         deterministic=settings.deterministic,
+        park_bytes=settings.park_bytes,
         step_s=1 / tokens_per_s if tokens_per_s > 0 else 0.0,
         pause=pause,
     )

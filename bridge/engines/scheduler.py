@@ -2,6 +2,10 @@
 
 Every step decodes one token for each running sequence, together with up to `prompt_chunk` tokens of waiting prompts.
 A sequence's cache is compared with each new prompt token by token: what both begin with is kept, the rest is read.
+
+Who is first: replies get places in the context as they came. Of the prompts that have a place, the one with the fewest
+tokens left is read first (the older where they are equal), so nobody waits behind a prompt much longer than his own;
+every fourth chunk begins with the oldest prompt, so that one is read at a quarter of full speed at least.
 """
 
 from __future__ import annotations
@@ -11,30 +15,31 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bridge.answer_text import AnswerText
-from bridge.engine import EngineStatus, GenerateRequest, Generation, GenerationResult, Usage
+from bridge.engine import (
+    CacheAction,
+    CacheState,
+    EngineStatus,
+    GenerateRequest,
+    Generation,
+    GenerationResult,
+    Usage,
+    Vocabulary,
+)
 from bridge.engines.backend import Backend, Slice
 from bridge.engines.generation import LiveGeneration, Outbox
+from bridge.engines.residence import Residence, Resident
 from bridge.errors import InferenceFailed, ParleyError, PromptTooLong
 from bridge.protocol import FinishReason
 
 log = logging.getLogger(__name__)
 
 
-class _Sequence:
-    """What is known of one sequence name."""
-
-    __slots__ = ("dropped", "job", "name", "slot", "tokens", "used")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.tokens: list[int] = []  # exactly what the cache holds
-        self.slot = -1
-        self.job: _Job | None = None
-        self.dropped = False
-        self.used = 0
+OLDEST_FIRST_EVERY = 4
+"""Of so many chunks one begins with the prompt that has waited longest."""
 
 
 class _Job:
@@ -51,7 +56,7 @@ class _Job:
         self.started = started
         self.answer = AnswerText(request.answer)
         self.sampler: Any = None
-        self.sequence: _Sequence | None = None
+        self.sequence: Resident | None = None
         self.position = 0  # tokens of this job that the cache holds
         self.cached = 0
         self.dropped = False
@@ -62,6 +67,28 @@ class _Job:
         self.last_at = 0.0
         self.writes = False  # the prompt is read
         self.done = False
+
+
+class _CacheRequest:
+    """One `manage_cache` on its way to the scheduler's thread and back."""
+
+    __slots__ = ("_loop", "action", "future", "sequence")
+
+    def __init__(self, sequence: str, action: CacheAction, future: asyncio.Future[CacheState]) -> None:
+        self.sequence = sequence
+        self.action = action
+        self.future = future
+        self._loop = future.get_loop()
+
+    def answer(self, state: CacheState) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._take, state)
+        except RuntimeError:
+            log.debug("the loop that asked for a cache is closed")
+
+    def _take(self, state: CacheState) -> None:
+        if not self.future.done():
+            self.future.set_result(state)
 
 
 class Scheduler:
@@ -76,12 +103,14 @@ class Scheduler:
         *,
         prompt_chunk: int,
         deterministic: bool = False,
+        park_bytes: int = 0,
         step_s: float = 0.0,
         clock: Callable[[], float] = time.perf_counter,
         pause: Callable[[float], None] | None = None,
     ) -> None:
-        """Takes the backend over. `step_s`: steps that write tokens start no sooner than so many seconds after the
-        last; `pause` waits for that in place of the scheduler's own wait, which a cancel ends early."""
+        """Takes the backend over. `park_bytes`: host memory for idle sequences that lost their place. `step_s`: steps
+        that write tokens start no sooner than so many seconds after the last; `pause` waits for that in place of the
+        scheduler's own wait, which a cancel ends early."""
         self.vocabulary = backend.vocabulary
         self.trained_context = backend.trained_context
         self.chat_template = backend.chat_template
@@ -94,19 +123,18 @@ class Scheduler:
         self._status = backend.status()
 
         self._lock = threading.Condition()
-        self._inbox: list[_Job | tuple[str, ...]] = []
+        self._inbox: list[_Job | _CacheRequest | tuple[str, ...]] = []
         self._signal = False
         self._closing = False
         self._closed = False
 
-        self._sequences: dict[str, _Sequence] = {}
-        self._residents: list[_Sequence | None] = [None] * backend.n_sequences
+        self._residence = Residence(backend, park_bytes)
         self._queue: list[_Job] = []
         self._reading: list[_Job] = []
         self._running: list[_Job] = []
         self._asked = backend.context_size  # the largest window that the backend was asked for
         self._out = Outbox()
-        self._tick = 0
+        self._chunks = 0  # that several prompts waited for
         self._not_before = 0.0
         self._thread = threading.Thread(target=self._run, name="parley-scheduler", daemon=True)
         self._thread.start()
@@ -134,8 +162,21 @@ class Scheduler:
             self._signal = True
             self._lock.notify()
 
+    async def manage_cache(self, sequence: str, action: CacheAction) -> CacheState:
+        asked = _CacheRequest(sequence, action, asyncio.get_running_loop().create_future())
+        with self._lock:
+            if self._closed:
+                return CacheState(0, 0, "none")
+            self._inbox.append(asked)
+            self._signal = True
+            self._lock.notify()
+        return await asked.future
+
     def status(self) -> EngineStatus:
-        return self._status
+        held = self._residence
+        return replace(
+            self._status, residents=held.residents, parked=held.parked, bytes_parked=max(held.parked_bytes, 0)
+        )
 
     def close(self) -> None:
         with self._lock:
@@ -167,7 +208,8 @@ class Scheduler:
         finally:
             with self._lock:
                 self._closed = True
-                self._queue.extend(entry for entry in self._inbox if isinstance(entry, _Job))
+                entries, self._inbox = self._inbox, []
+            self._queue.extend(entry for entry in entries if isinstance(entry, _Job))
             for job in (*self._running, *self._reading, *self._queue):
                 if job.done:
                     continue
@@ -176,6 +218,9 @@ class Scheduler:
                 else:
                     self._finish(job, "cancelled")
             self._out.flush()
+            for entry in entries:
+                if isinstance(entry, _CacheRequest):
+                    entry.answer(CacheState(0, 0, "none"))
             self._backend.close()
 
     def _attend(self) -> bool:
@@ -189,6 +234,8 @@ class Scheduler:
                 for entry in entries:
                     if isinstance(entry, _Job):
                         self._queue.append(entry)
+                    elif isinstance(entry, _CacheRequest):
+                        entry.answer(self._residence.manage(entry.sequence, entry.action))
                     else:
                         self._forget(entry)
                 for job in (*self._running, *self._reading, *self._queue):
@@ -221,10 +268,7 @@ class Scheduler:
                 self._finish(job, "cancelled")
         self._sweep()
         for name in names:
-            sequence = self._sequences.pop(name, None)
-            if sequence is not None and sequence.slot >= 0:
-                self._leave(sequence)
-            self._backend.forget(name)
+            self._residence.forget(name)
 
     # ---- places
 
@@ -233,11 +277,8 @@ class Scheduler:
         at = 0
         while at < len(self._queue):
             job = self._queue[at]
-            name = job.request.sequence
-            sequence = self._sequences.get(name)
-            if sequence is None:
-                sequence = self._sequences[name] = _Sequence(name)
-            if sequence.job is not None:
+            sequence = self._residence.find(job.request.sequence)
+            if sequence.busy:
                 at += 1
                 continue
             if job.request.context_size > self._asked:
@@ -246,45 +287,23 @@ class Scheduler:
                 if not self._resize(job):
                     del self._queue[at]
                     continue
-            if not self._place(sequence, job):
+            if not self._residence.admit(sequence, self._need(job), self._wanted):
                 return
             del self._queue[at]
             self._begin(sequence, job)
 
     def _resize(self, job: _Job) -> bool:
         size = job.request.context_size
-        for sequence in self._residents:
-            if sequence is not None:
-                sequence.dropped = bool(sequence.tokens)
-                sequence.tokens.clear()
-                sequence.slot = -1
         try:
-            self._backend.resize(size)
+            self._residence.resize(size)
             self._asked = size
         except Exception as fault:
             self._fail(job, _inference_failed(fault))
-        self._residents = [None] * self._backend.n_sequences
         self._status = self._backend.status()
         return not job.done
 
-    def _place(self, sequence: _Sequence, job: _Job) -> bool:
-        """Make `sequence` a resident with enough free cells; False: it has to wait."""
-        backend = self._backend
-        cells = backend.cells
-        short = 0
-        if cells < backend.context_size * backend.n_sequences:
-            others = (other for other in self._residents if other is not None and other is not sequence)
-            taken = sum(self._need(other.job) if other.job else len(other.tokens) for other in others)
-            short = taken + self._need(job) - cells
-        while short > 0 or (sequence.slot < 0 and None not in self._residents):
-            victim = self._least_used(sequence)
-            if victim is None:
-                return False
-            short -= len(victim.tokens)
-            self._leave(victim)
-        if sequence.slot < 0:
-            self._come_back(sequence, self._residents.index(None))
-        return True
+    def _wanted(self) -> set[str]:
+        return {job.request.sequence for job in self._queue}
 
     def _need(self, job: _Job) -> int:
         return min(len(job.request.prompt) + max(job.request.max_tokens, 0), self._window(job.request))
@@ -292,58 +311,25 @@ class Scheduler:
     def _window(self, request: GenerateRequest) -> int:
         return min(request.context_size, self._backend.context_size, self._backend.cells)
 
-    def _least_used(self, newcomer: _Sequence) -> _Sequence | None:
-        """The idle resident to give up: one that no waiting job wants, else the one unused for longest."""
-        wanted = {job.request.sequence for job in self._queue}
-        idle = [s for s in self._residents if s is not None and s.job is None and s is not newcomer]
-        return min(idle, key=lambda s: (s.name in wanted, s.used), default=None)
-
-    def _leave(self, sequence: _Sequence) -> None:
-        """End a sequence's residence."""
-        self._residents[sequence.slot] = None
-        self._lose(sequence)
-        sequence.slot = -1
-
-    def _come_back(self, sequence: _Sequence, slot: int) -> None:
-        """Begin a sequence's residence."""
-        self._residents[slot] = sequence
-        sequence.slot = slot
-
-    def _lose(self, sequence: _Sequence) -> None:
-        """Give a resident's cache up."""
-        sequence.dropped = sequence.dropped or bool(sequence.tokens)
-        sequence.tokens.clear()
-        try:
-            self._backend.clear(sequence.slot)
-        except Exception:
-            log.exception("a sequence could not be cleared")
-
-    def _begin(self, sequence: _Sequence, job: _Job) -> None:
+    def _begin(self, sequence: Resident, job: _Job) -> None:
         """Keep what the cache and the prompt have in common, and let the rest be read."""
         request = job.request
         prompt = request.prompt
         window = self._window(request)
+        job.sequence = sequence
         if len(prompt) >= window:
             self._fail(job, _too_long(request, window))
             return
         job.limit = min(request.max_tokens, window - len(prompt))
-        job.dropped, sequence.dropped = sequence.dropped, False
         try:
             job.sampler = self._backend.sampler(request)
-            keep = _common(sequence.tokens, prompt)
-            if keep < len(sequence.tokens):
-                kept = self._backend.cut(sequence.slot, keep) if keep else 0
-                if not kept:
-                    self._backend.clear(sequence.slot)
-                job.dropped = job.dropped or kept < keep
-                del sequence.tokens[kept:]
+            # Where a sequence was parked moves where its next prompt is cut, so without this it would move its logits.
+            job.dropped = self._residence.align(sequence, prompt, as_parked=self._deterministic)
         except Exception as fault:
-            self._lose(sequence)
+            self._residence.lose(sequence)
             self._fail(job, _inference_failed(fault))
             return
         job.position = job.cached = len(sequence.tokens)
-        job.sequence = sequence
-        sequence.job = job
         self._reading.append(job)
 
     # ---- one step
@@ -369,7 +355,12 @@ class Scheduler:
     def _add_prompts(self, jobs: list[_Job], slices: list[Slice]) -> None:
         """Add as much of the waiting prompts as a step may read."""
         budget = self._chunk
-        for job in self._reading:
+        order = self._reading
+        if len(order) > 1:
+            self._chunks += 1
+            if self._chunks % OLDEST_FIRST_EVERY:
+                order = sorted(order, key=lambda job: len(job.request.prompt) - job.position)
+        for job in order:
             prompt = job.request.prompt
             start = job.position
             size = len(prompt) - start
@@ -377,7 +368,7 @@ class Scheduler:
                 # Where a prompt is cut moves its logits, so the borders must not depend on who else is reading.
                 size = min(size, self._chunk - start % self._chunk)
                 if size > budget:
-                    return
+                    continue
             size = min(size, budget)
             assert job.sequence is not None
             jobs.append(job)
@@ -392,7 +383,7 @@ class Scheduler:
         except Exception as fault:
             for job in jobs:
                 assert job.sequence is not None
-                self._lose(job.sequence)
+                self._residence.lose(job.sequence)
                 self._fail(job, _inference_failed(fault))
             return
         row = 0
@@ -457,18 +448,26 @@ class Scheduler:
         job.done = True
         job.sampler = None
         if job.sequence is not None:
-            job.sequence.job = None
-            self._tick += 1
-            job.sequence.used = self._tick
+            self._residence.release(job.sequence, _replayed(job, self.vocabulary))
+            job.sequence = None
 
 
-def _common(held: Sequence[int], prompt: Sequence[int]) -> int:
-    """How many tokens of a cache a prompt can use; it always leaves one to be read."""
-    most = min(len(held), len(prompt) - 1)
-    for index in range(most):
-        if held[index] != prompt[index]:
-            return index
-    return max(most, 0)
+def _replayed(job: _Job, vocabulary: Vocabulary) -> int:
+    """How many tokens of prompt and reply the next prompt is expected to begin with."""
+    request = job.request
+    if request.replay is not None:
+        return min(request.replay, len(request.prompt))
+    shown = job.answer.text.encode()
+    at = kept = 0
+    for token in job.generated:
+        piece = vocabulary.piece(token)
+        if not at:
+            piece = piece.lstrip()  # as the text begins
+        if not shown.startswith(piece, at):
+            break
+        at += len(piece)
+        kept += 1
+    return len(request.prompt) + (kept if at else 0)
 
 
 def _result(job: _Job, reason: FinishReason) -> GenerationResult:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pytest
 
 from bridge.answer_text import AnswerRules, AnswerText
@@ -19,17 +18,16 @@ from bridge.engines import llama
 from bridge.engines.backend import Slice
 from bridge.engines.llama import LlamaBackend, load_llama
 from bridge.engines.llama_library import lib
-from bridge.engines.llama_sampling import LlamaSampler, Logits
+from bridge.engines.llama_sampling import LlamaSampler
 from bridge.engines.scheduler import Scheduler
 from bridge.errors import ModelCorrupt, ModelLoadFailed, PromptTooLong
 from tests.fakes_engine import finished, running
+from tests.live.judging import Recording, judge_reply
 
 pytestmark = pytest.mark.live
 
 T = TypeVar("T")
 CONTEXT = 1024
-NEAR_TIE = 1.0
-"""Logits closer than this may change places: prompts read in other chunks differ by up to 0.8."""
 
 PERSONAS = (
     "Mira is the innkeeper of the Gilded Goose. She is warm and brief.",
@@ -47,37 +45,6 @@ Player: Good evening.
 Friend: Good evening, traveller. Come in from the rain.
 Player: What happened here last night?
 Friend:"""
-
-
-class Recording(LlamaBackend):
-    """Keeps what every token was drawn from, by sequence name; can plant a token in a cache behind everyone's back."""
-
-    def prepare(self) -> None:
-        self.seen: dict[str, list[Logits]] = {}
-        self.names: dict[int, str] = {}
-        self.plant: tuple[int, int] | None = None
-        self.on_decode: Callable[[], None] | None = None
-
-    def sampler(self, request: GenerateRequest) -> LlamaSampler:
-        made = super().sampler(request)
-        self.names[id(made)] = request.sequence
-        self.seen[request.sequence] = []
-        return made
-
-    def sample(self, sampler: LlamaSampler, row: int) -> int:
-        self.seen[self.names[id(sampler)]].append(self.logits(row))
-        return super().sample(sampler, row)
-
-    def decode(self, slices: Sequence[Slice]) -> None:
-        if self.on_decode is not None:
-            self.on_decode()
-        if self.plant is not None:
-            at, token = self.plant
-            slices = [
-                piece._replace(tokens=[token if piece.start + i == at else t for i, t in enumerate(piece.tokens)])
-                for piece in slices
-            ]
-        super().decode(slices)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -102,6 +69,7 @@ class Lent(Scheduler):
     """A scheduler that leaves its backend open, and empty, for the next test."""
 
     def __init__(self, backend: Recording, **more: Any) -> None:
+        backend.prepare()
         self._lent = backend
         super().__init__(backend, **more)
 
@@ -112,7 +80,6 @@ class Lent(Scheduler):
         backend.close = keep  # type: ignore[method-assign]
         for seq in range(backend.n_sequences):
             backend.clear(seq)
-        backend.prepare()
 
 
 @pytest.fixture
@@ -132,24 +99,6 @@ def request(
     name: str, prompt: Sequence[int], *, max_tokens: int = 12, context_size: int = CONTEXT, **sampling: Any
 ) -> GenerateRequest:
     return GenerateRequest(name, tuple(prompt), max_tokens, context_size, Sampling(**sampling), AnswerRules())
-
-
-def mean_kl(backend: Recording, tokens: Sequence[int], seen: Sequence[Logits]) -> float:
-    """How far the distributions that a stream saw are from those of a fresh context; checks the top choices too."""
-    first = len(tokens) - len(seen)
-    total = 0.0
-    for fresh, saw in zip(backend.teacher_force(tokens, first), seen, strict=True):
-        p, q = log_softmax(fresh), log_softmax(saw)
-        total += float(np.sum(np.exp(p) * (p - q)))
-        best, second = np.partition(fresh, -2)[[-1, -2]]
-        if best - second > NEAR_TIE:
-            assert int(fresh.argmax()) == int(saw.argmax())
-    return total / len(seen)
-
-
-def log_softmax(logits: Logits) -> Any:
-    shifted = logits.astype(np.float64) - float(logits.max())
-    return shifted - np.log(np.exp(shifted).sum())
 
 
 # ---- caches
@@ -172,7 +121,7 @@ def test_a_second_prompt_has_exactly_its_new_tokens_read(scheduler: Scheduler) -
 def test_eight_streams_together_see_what_each_would_see_alone(scheduler: Scheduler, backend: Recording) -> None:
     names = [f"s{index}" for index in range(8)]
 
-    async def two_turns(index: int) -> tuple[int, ...]:
+    async def two_turns(index: int) -> None:
         prompt = tokens_of(scheduler, PERSONAS[index] + TALK)
         first = await finished(scheduler.generate(request(names[index], prompt, max_tokens=5, seed=index + 1)))
         # Goes back into the reply, so that the cache is cut, and on from there.
@@ -180,26 +129,21 @@ def test_eight_streams_together_see_what_each_would_see_alone(scheduler: Schedul
         prompt = (*prompt, *first.tokens[:3], *new)
         second = await finished(scheduler.generate(request(names[index], prompt, max_tokens=6, seed=index + 1)))
         assert second.usage.cached_tokens == len(prompt) - len(new)
-        return (*prompt, *second.tokens[: len(backend.seen[names[index]]) - 1])
 
-    async def work() -> list[tuple[int, ...]]:
-        return await asyncio.gather(*map(two_turns, range(8)))
+    async def work() -> None:
+        await asyncio.gather(*map(two_turns, range(8)))
 
-    texts = run(work())
-    for name, tokens in zip(names, texts, strict=True):
-        assert mean_kl(backend, tokens, backend.seen[name]) <= 0.01, name
+    run(work())
+    for name in names:
+        verdict = judge_reply(backend, name)
+        assert verdict.right, (name, verdict)
 
     # The same check must notice one wrong token in a cache.
     prompt = tokens_of(scheduler, PERSONAS[0] + TALK)
     backend.plant = (len(prompt) - 3, scheduler.vocabulary.tokenize([Segment(" banana")])[0])
-    done = run(one(scheduler, request("planted", prompt, max_tokens=8, seed=1)))
-    tokens = (*prompt, *done.tokens[: len(backend.seen["planted"]) - 1])
+    run(one(scheduler, request("planted", prompt, max_tokens=8, seed=1)))
     backend.plant = None
-    try:
-        wrong = mean_kl(backend, tokens, backend.seen["planted"])
-    except AssertionError:
-        wrong = 1.0
-    assert wrong > 0.02
+    assert not judge_reply(backend, "planted").right
 
 
 async def one(scheduler: Scheduler, asked: GenerateRequest) -> Any:
