@@ -971,11 +971,14 @@ def test_a_lost_connection_ends_the_wait_for_a_line(tmp_path: Path) -> None:
     at_end = threading.Event()
     file = write(tmp_path, two_speakers())
 
+    def nothing_until_the_end() -> bytes:
+        at_end.wait(30)
+        return b""
+
     async def main() -> int:
         client = FakeClient()
         client.lost.set_exception(ConnectionError("broke"))
-        keyboard = Keyboard(lambda: b"x" * at_end.wait(30))
-        run = Chat(ChatOptions(file), read_workflow(file), Recorder(), keyboard)
+        run = Chat(ChatOptions(file), read_workflow(file), Recorder(), Keyboard(nothing_until_the_end))
         return await run.talk(cast(ParleyClient, client))
 
     try:

@@ -356,7 +356,7 @@ def test_a_full_pipe_of_log_lines_that_nobody_reads_does_not_stop_it() -> None:
     with started() as process:
 
         async def knock() -> None:
-            for _ in range(1500):
+            for _ in range(900):
                 with pytest.raises(Unauthorized):
                     await ParleyClient.connect(process.endpoint, "wrong", client="x" * 60)
 

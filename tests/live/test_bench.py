@@ -12,7 +12,8 @@ import pytest
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 
-def test_every_section_gives_its_figures(starter_model: Path, tmp_path: Path) -> None:
+def test_every_section_gives_its_figures(starter_model: Path, tmp_path: Path, full: bool) -> None:
+    sections_run = ["batching", "first-token", "parking", "overhead"] if full else ["batching", "overhead"]
     out = tmp_path / "bench.json"
     command = [
         sys.executable,
@@ -28,13 +29,16 @@ def test_every_section_gives_its_figures(starter_model: Path, tmp_path: Path) ->
         "--out",
         str(out),
     ]
+    command += [word for name in sections_run for word in ("--section", name)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     sections = json.loads(out.read_text(encoding="utf-8"))["sections"]
-    assert list(sections) == ["batching", "first-token", "parking", "overhead"]
+    assert list(sections) == sections_run
     assert [row["agents"] for row in sections["batching"]["rows"]] == [1, 2]
     assert all(row["bare_tokens_per_s"] > 0 for row in sections["batching"]["rows"])
-    assert len(sections["first-token"]["rows"]) == 4
+    if full:
+        assert len(sections["first-token"]["rows"]) == 4
+        assert sections["parking"]["restored_ms"] > 0
     assert "outside decode and draw" in done.stdout
 
 
