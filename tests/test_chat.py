@@ -24,7 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import protocol
-from bridge.chat import HELP, Chat, ChatOptions, Keyboard, LineEditor, read_workflow, run_chat, speakers
+from bridge.chat import HELP, Chat, ChatOptions, read_workflow, run_chat, speakers
+from bridge.chat_keyboard import Keyboard, LineEditor
 from bridge.chat_screen import JsonLines, Screen, Terminal, WordWrap, _Console, clean, visible
 from bridge.client import ParleyClient
 from bridge.codec import Envelope

@@ -14,7 +14,7 @@ ROOT = Path(bridge.__file__).parent
 
 LEAVES = {"protocol", "errors", "config", "wording", "files", "data"}
 ROOMS = [
-    {"__main__", "cli", "chat", "chat_screen", "bench", "serve", "client", "launch", "schema"},
+    {"__main__", "cli", "chat", "chat_screen", "chat_keyboard", "bench", "serve", "client", "launch", "schema"},
     {"server", "transport", "codec"},
     {"session"},
     {"agent"},
