@@ -46,3 +46,33 @@ def test_cancel_while_the_prompt_is_read_and_the_next_turn_works(starter_model: 
             assert whole_prompt_s * 1000 < usage["ttft_ms"]
 
     run(work)
+
+
+def test_a_summary_by_a_real_model_stands_in_for_the_oldest_turns(starter_model: Path) -> None:
+    async def work() -> None:
+        async with talking(read_catalog()["starter-chat"]) as talk:
+            mira = {"name": "mira", "type": "Generate", "system_prompt": "Mira keeps the inn.", "max_tokens": 24}
+            sums = {"name": "sum", "type": "Summarize", "trigger_tokens": 100, "keep_recent_turns": 2, "max_tokens": 48}
+            agent_id = await talk.agent(workflow(mira, sums, model="starter-chat"))
+            written = None
+            for line in (
+                "I am Tom.",
+                "I look for Jack.",
+                "He has red hair.",
+                "I pay well.",
+                "Where is the mill?",
+                "Bye.",
+            ):
+                turn = await talk.say(agent_id, line)
+                assert turn.complete.status == "Success"
+                if written:
+                    role, text = turn.prompt(1)[0]
+                    assert role == "system"
+                    assert text.endswith(written)
+                    assert ("user", "I am Tom.") not in turn.prompt(1)
+                for message in turn.messages:
+                    if isinstance(message, protocol.NodeEvent):
+                        written = message.data["text"]
+            assert written, "six turns went by without a summary"
+
+    run(work)
