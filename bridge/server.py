@@ -128,7 +128,7 @@ class Peer:
                 self.answer(envelope.request_id, _checked(result))
         except ParleyError as fault:
             self.answer(envelope.request_id, error_of(fault))
-        except Exception:
+        except Exception:  # a bug of ours: answered once as InternalError, its traceback logged
             self.answer(envelope.request_id, _internal_error(envelope.message))
 
     def _finished(self, future: asyncio.Future[Reply]) -> None:
@@ -143,7 +143,7 @@ class Peer:
             self.answer(envelope.request_id, error_of(fault))
         except asyncio.CancelledError:
             self.answer(envelope.request_id, _internal_error(envelope.message))
-        except Exception:
+        except Exception:  # a bug of ours: answered once as InternalError, its traceback logged
             self.answer(envelope.request_id, _internal_error(envelope.message))
 
     async def end(self, why: type[ParleyError], timeout_s: float) -> None:
@@ -265,7 +265,7 @@ class Server:
             self._take(identity, peer, envelope)
         except ParleyError as fault:
             self._refuse(identity, peer, envelope.request_id, fault)
-        except Exception:
+        except Exception:  # as above, where there may be no session yet
             self._reply(identity, peer, envelope.request_id, _internal_error(envelope.message))
 
     def _take(self, identity: bytes, peer: Peer | None, envelope: Envelope) -> None:

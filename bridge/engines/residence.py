@@ -126,7 +126,7 @@ class Residence:
         sequence.tokens.clear()
         try:
             self._backend.clear(sequence.slot)
-        except Exception:
+        except Exception:  # the engine is in trouble already; the sequence counts as empty and its turn has failed
             log.exception("a sequence could not be cleared")
 
     # ---- all of them
@@ -187,7 +187,7 @@ class Residence:
     def _park(self, sequence: Resident) -> None:
         try:
             parked = self._backend.save(sequence.slot, max(sequence.replay, 1), self._park_bytes)
-        except Exception:
+        except Exception:  # losing a copy costs a re-reading, which usage reports; it may not fail a turn
             log.exception("a sequence could not be parked")
             return
         if parked is None:
@@ -204,7 +204,7 @@ class Residence:
         self._unpark(sequence)
         try:
             self._backend.restore(sequence.slot, parked)
-        except Exception:
+        except Exception:  # as above: read anew and counted
             log.exception("a parked sequence could not be restored; its prompt is read anew")
             self.lose(sequence)
 

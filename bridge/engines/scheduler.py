@@ -202,7 +202,7 @@ class Scheduler:
             while self._attend():
                 self._admit()
                 self._step()
-        except Exception:
+        except Exception:  # the thread ends here; every waiting turn is told below instead of waiting for ever
             log.exception("the scheduler of a model stopped")
             fault = InferenceFailed("the model's scheduler stopped; its log says why")
         finally:
