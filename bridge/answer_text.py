@@ -37,7 +37,16 @@ END_MARKERS: tuple[str, ...] = (
 )
 """End the reply wherever they stand, in reasoning too. Found in any case of their letters."""
 
+TOOL_MARKERS: tuple[str, ...] = (
+    *("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<tools>", "</tools>"),  # Qwen, Hermes
+    *("[TOOL_CALLS]", "[/TOOL_CALLS]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),  # Mistral
+    *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[ARGS]", "[CALL_ID]"),
+    *("<|python_tag|>", "<|tool_call|>", "<|tool_calls|>"),  # Llama 3, Granite
+)
+"""Stand around calls and results of tools."""
+
 SILENT_MARKERS: tuple[str, ...] = (
+    *TOOL_MARKERS,
     *("<bos>", "<|begin_of_text|>", "<|startoftext|>", "<｜begin▁of▁sentence｜>", "<BOS_TOKEN>"),
     *("<|START_RESPONSE|>", "<|begin_of_solution|>"),
 )

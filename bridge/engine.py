@@ -6,12 +6,19 @@ loop hands it `GenerateRequest`s and reads `Generation`s.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from bridge.answer_text import AnswerRules
 from bridge.protocol import FinishReason
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Vectors: TypeAlias = "npt.NDArray[np.float32]"
+"""Rows of vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +73,49 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class Wrapping:
+    """One way in which the part of a reply that a grammar rules may begin and end."""
+
+    opening: str
+    """The text before the value."""
+    closing: str = ""
+    """The text after it."""
+    heads: tuple[str, ...] = ()
+    """None: the grammar holds from `opening`, wherever in the reply that stands. Otherwise from `opening` and one of
+    these, the first characters of the value, and only where the reply begins so (white space before it aside)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What a reply must look like once it has begun to look like that; until then nothing is ruled.
+
+    From there to its end the reply is one wrapped JSON value, or several with white space between.
+    """
+
+    schema: Mapping[str, Any]
+    """JSON Schema of a value; `tool_schema` says what of it can be expressed."""
+    wrappings: tuple[Wrapping, ...]
+    most: int = 1
+    """How many values a reply may have."""
+    one_line: bool = False
+    """No line break stands in or between the values."""
+    begun: tuple[int, ...] = ()
+    """The last tokens of the prompt, where they count as the beginning of the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several labels between which a model decides."""
+
+    token: int
+    """The token that stands for it."""
+    description: str
+    """What it means; only the mock engine reads it."""
+
+
+@dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """One reply to be written."""
+    """One reply to be written, or one decision to be made."""
 
     sequence: str
     """Whose cache this prompt continues: one name per (agent, node)."""
@@ -83,6 +131,9 @@ class GenerateRequest:
     much, the next prompt is read anew; where it is too little, the rest of it is read again."""
     user_text: str = ""
     """The last user message as it stands in the prompt; only the mock engine reads it."""
+    grammar: Grammar | None = None
+    choices: tuple[Choice, ...] = ()
+    """Not empty: nothing is written; `GenerationResult.scores` says how likely each one's token comes next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +166,8 @@ class GenerationResult:
     """The generated ids, without the one that ended the reply."""
     finish: FinishReason
     usage: Usage
+    scores: tuple[float, ...] = ()
+    """The logit of every choice of the request, in its order."""
 
 
 class Generation(Protocol):
@@ -183,6 +236,33 @@ class TextModel(Protocol):
 
     def close(self) -> None:
         """Stop the scheduler thread and free the model. Blocks until both are done; call it off the event loop."""
+
+
+class EmbeddingModel(Protocol):
+    """A loaded embedding model. Its work is done on a thread of its own, one batch after the other."""
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of one vector."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of the window; a longer text is cut there."""
+
+    async def embed(
+        self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Vectors, list[bool]]:
+        """Unit vectors, float32 of shape (len(texts), dimension), and of each text whether it was cut at the window.
+
+        A blank text, and one whose vector is no number, has a row of zeros. `progress(done, total)` is called on the
+        event loop. Cancelling stops behind the running batch. Raises InferenceFailed.
+        """
+
+    def status(self) -> EngineStatus:
+        """What `ListModels` and `parley doctor` show."""
+
+    def close(self) -> None:
+        """Stop the thread and free the model. Blocks until both are done; call it off the event loop."""
 
 
 @dataclass(frozen=True, slots=True)

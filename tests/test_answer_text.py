@@ -83,6 +83,10 @@ CASES: list[tuple[str, AnswerRules, str | bytes, str, bool, str]] = [
     ("emoji and Hangul", BARE, FAMILY, FAMILY, False, ""),
     ("ends inside a character", BARE, f"Hi {FAMILY}".encode()[:-1], "Hi 🏋️‍♂️", False, ""),
     ("a bad byte inside", BARE, b"a\xffb\xe2\x82c", "a�b�c", False, ""),
+    # markers of tools
+    ("call", BARE, "I see.<tool_call>go</tool_call> Yes", "I see.go Yes", False, ""),
+    ("other marks of calls", BARE, "a[TOOL_CALLS]b<|python_tag|>c[ARGS]d<TOOL_RESPONSE>e", "abcde", False, ""),
+    ("part of a call's mark", BARE, "a<tool_cal", "a<tool_cal", False, ""),
     # stop strings
     ("stop", TAVERN, "Who goes there?\nPlayer: me", "Who goes there?", True, ""),
     ("incomplete stop", TAVERN, "Who goes there?\nPla", "Who goes there?\nPla", False, ""),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bridge.engine import Segment
-from tests.gguf_writer import spm_vocabulary
+from tests.gguf_writer import bpe_vocabulary, spm_vocabulary
 
 pytest.importorskip("llama_cpp", reason="needs llama.cpp (the `llama` extra)")
 
@@ -58,6 +58,29 @@ def test_markers_are_known_but_never_found_in_plain_text(vocabulary: LlamaVocabu
         tokens = vocabulary.tokenize([Segment("hello"), Segment(text)])
         assert not set(tokens) & set(vocabulary.markers.values()), text
         assert b"".join(map(vocabulary.piece, tokens)).decode().lstrip() == "hello" + text
+
+
+def test_the_marks_of_calls_show_though_they_are_control_tokens(tmp_path: Path) -> None:
+    marks = ["[TOOL_CALLS]", "<|python_tag|>", "<tool_call>", "</tool_call>", "<|im_end|>"]
+    path = tmp_path / "vocabulary.gguf"
+    path.write_bytes(bpe_vocabulary(["<s>", "<unused>", *marks], bos=0, eos="<|im_end|>"))
+    params = lib.llama_model_default_params()
+    params.vocab_only = True
+    model = lib.llama_model_load_from_file(str(path).encode(), params)
+    assert model
+    try:
+        vocabulary = LlamaVocabulary(model, "")
+        assert [vocabulary.piece(vocabulary.markers[mark]).decode() for mark in marks] == marks
+        assert vocabulary.piece(vocabulary.markers["<unused>"]) == b""
+        firsts, seconds, singles = vocabulary.leading_bytes
+        mark = vocabulary.markers["[TOOL_CALLS]"]
+        assert (firsts[mark], seconds[mark]) == (ord("["), ord("T"))
+        assert firsts[vocabulary.markers["<|im_end|>"]] == 257
+        assert sorted(vocabulary.piece(int(token)) for token in singles) == [bytes([byte]) for byte in range(256)]
+        for token in range(256):
+            assert (bytes([firsts[token]]), seconds[token]) == (vocabulary.piece(token), 256)
+    finally:
+        lib.llama_model_free(model)
 
 
 def test_ends_and_bos(vocabulary: LlamaVocabulary) -> None:

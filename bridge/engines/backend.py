@@ -80,6 +80,9 @@ class Backend(Protocol):
     def sample(self, sampler: Any, row: int) -> int:
         """Draw from the logits of the last decode's `row`-th slice that wanted some."""
 
+    def scores(self, request: GenerateRequest, row: int) -> tuple[float, ...]:
+        """The logit of each of the request's choices, of the last decode's `row`-th slice that wanted some."""
+
     def forget(self, name: str) -> None:
         """This sequence name is not coming back."""
 

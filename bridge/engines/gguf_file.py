@@ -8,12 +8,15 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from bridge.errors import ModelCorrupt, ModelLoadFailed
 
 Scalar = int | float | bool | str
 
 _MAX_ENTRIES = 2**20
+_MAX_LISTED = 4096
+"""Numbers of an array that are kept; a longer one, such as a vocabulary's scores, is only counted."""
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
 _U32, _U64 = struct.Struct("<I"), struct.Struct("<Q")
@@ -28,6 +31,14 @@ _BLOCKS = {
 """Elements and bytes of a block, by tensor type. Of a type that is not here only the offset is checked."""
 
 
+class Tensor(NamedTuple):
+    """One array of weights."""
+
+    kind: int
+    """Its type, as ggml numbers them."""
+    bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class GgufFacts:
     """What the header says."""
@@ -35,11 +46,27 @@ class GgufFacts:
     architecture: str
     metadata: dict[str, Scalar] = field(default_factory=dict)
     """All values but arrays."""
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
+    """How long each array is, by key."""
+    numbers: dict[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """The short arrays of numbers, such as what differs from layer to layer."""
 
     @property
     def layers(self) -> int:
         """Layers of the network; 0 where the file does not say."""
         return int(self.metadata.get(f"{self.architecture}.block_count", 0) or 0)
+
+    @property
+    def pooling(self) -> int:
+        """How the model makes one vector of a text, in llama.cpp's numbers; 0 where the file does not say."""
+        return int(self.metadata.get(f"{self.architecture}.pooling_type", 0) or 0)
+
+    @property
+    def embeds(self) -> bool:
+        """Whether the model was made for vectors, not for text."""
+        causal = self.metadata.get(f"{self.architecture}.attention.causal", True)
+        return self.pooling > 0 or not (causal or any(key.startswith("diffusion.") for key in self.metadata))
 
 
 def read_gguf(path: Path) -> GgufFacts:
@@ -65,6 +92,8 @@ class _Reader:
         self._data = data
         self._size = len(data)
         self._at = 0
+        self._lengths: dict[str, int] = {}
+        self._numbers: dict[str, tuple[Scalar, ...]] = {}
 
     def facts(self) -> GgufFacts:
         if self._data[:4] != b"GGUF":
@@ -77,22 +106,24 @@ class _Reader:
         metadata: dict[str, Scalar] = {}
         for _ in range(n_values):
             key = self._string()
-            value = self._value(self._u32())
-            if value is not None:
-                metadata[key] = value
-        ends = [self._tensor() for _ in range(n_tensors)]
+            kind = self._u32()
+            if kind == _ARRAY:
+                self._array(key)
+            else:
+                metadata[key] = self._value(kind)
+        placed = [self._tensor() for _ in range(n_tensors)]
         alignment = int(metadata.get("general.alignment", 32) or 0)
         if alignment < 8 or alignment & (alignment - 1):
             raise self._damaged(f"its alignment is {alignment}")
         start = -(-self._at // alignment) * alignment
-        missing = start + max(ends, default=0) - self._size
+        missing = start + max((offset + tensor.bytes for _, offset, tensor in placed), default=0) - self._size
         if missing > 0:
             raise ModelCorrupt(f"{self._path} is cut short: {missing} of {self._size + missing} bytes are missing")
         architecture = str(metadata.get("general.architecture", ""))
         if not architecture:
             raise self._damaged("it names no architecture")
         self._check_numbers(architecture, metadata)
-        return GgufFacts(architecture, metadata)
+        return GgufFacts(architecture, metadata, self._sized(placed, self._size - start), self._lengths, self._numbers)
 
     def _check_numbers(self, architecture: str, metadata: dict[str, Scalar]) -> None:
         """Refuse numbers on which llama.cpp would end the process instead of refusing the file."""
@@ -106,8 +137,21 @@ class _Reader:
             if not (isinstance(number, int) and 1 <= number <= most):
                 raise self._damaged(f"its {architecture}.{name} is {number}")
 
-    def _tensor(self) -> int:
-        """Reads one tensor's description; returns where its data ends, counted from where all data begins."""
+    @staticmethod
+    def _sized(placed: list[tuple[str, int, Tensor]], data: int) -> dict[str, Tensor]:
+        """The tensors by name; one of a type that is not known reaches to where the next begins."""
+        tensors: dict[str, Tensor] = {}
+        end = data
+        for name, offset, tensor in sorted(placed, key=lambda item: item[1], reverse=True):
+            tensors[name] = tensor if tensor.bytes else Tensor(tensor.kind, max(end - offset, 0))
+            end = offset
+        return tensors
+
+    def _tensor(self) -> tuple[str, int, Tensor]:
+        """Reads one tensor's description: its name, where its data begins, counted from where all data begins, and it.
+
+        Of a type that is not known the bytes are 0.
+        """
         name = self._string()
         dimensions = self._u32()
         if not 1 <= dimensions <= 4:
@@ -123,26 +167,29 @@ class _Reader:
         block, size = _BLOCKS.get(kind, (1, 0))
         if elements == 0 or elements > 2**48 or row % block:
             raise self._damaged(f"tensor '{name}' has an impossible shape")
-        return offset + elements // block * size
+        return name, offset, Tensor(kind, elements // block * size)
 
-    def _value(self, kind: int, inside_array: bool = False) -> Scalar | None:
-        """Reads one value; None for an array, which is only stepped over."""
+    def _value(self, kind: int) -> Scalar:
         if kind == _STRING:
             return self._string()
-        if kind == _ARRAY and not inside_array:
-            inner = self._u32()
-            count = self._u64()
-            if inner == _STRING:
-                self._skip_strings(count)
-            elif inner in _SCALARS:
-                self._skip(count * struct.calcsize(_SCALARS[inner]))
-            else:
-                raise self._damaged(f"it has an array of unknown type {inner}")
-            return None
         if kind not in _SCALARS:
             raise self._damaged(f"it has a value of unknown type {kind}")
         value: Scalar = self._unpack(struct.Struct(_SCALARS[kind]))
         return value
+
+    def _array(self, key: str) -> None:
+        """Reads an array's length, and its numbers where they are few; steps over it otherwise."""
+        inner = self._u32()
+        count = self._u64()
+        self._lengths[key] = count
+        if inner == _STRING:
+            self._skip_strings(count)
+        elif inner not in _SCALARS:
+            raise self._damaged(f"it has an array of unknown type {inner}")
+        elif count <= _MAX_LISTED:
+            self._numbers[key] = tuple(self._value(inner) for _ in range(count))
+        else:
+            self._skip(count * struct.calcsize(_SCALARS[inner]))
 
     def _skip_strings(self, count: int) -> None:
         unpack: Callable[[mmap.mmap, int], tuple[int]] = _U64.unpack_from

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,10 @@ from bridge.config import Settings
 from bridge.engine import EngineStatus, GenerateRequest
 from bridge.engines.backend import Parked, Slice
 from bridge.engines.gguf_file import read_gguf
+from bridge.engines.llama_batch import Batch
+from bridge.engines.llama_grammar import LlamaConstraint
 from bridge.engines.llama_library import lib, listening, thread_count, trouble
+from bridge.engines.llama_model import Placement, buffer_bytes, place_model
 from bridge.engines.llama_sampling import Candidates, LlamaSampler, Logits
 from bridge.engines.llama_vocabulary import LlamaVocabulary
 from bridge.engines.scheduler import Scheduler
@@ -88,7 +89,7 @@ class LlamaBackend:
             self._window = int(lib.llama_model_n_swa(model))
             self._cuttable = not (lib.llama_model_is_recurrent(model) or lib.llama_model_is_hybrid(model))
             self._candidates = Candidates(self.vocabulary.size)
-            self._batch = _Batch(plan.chunk + plan.n_sequences, plan.n_sequences)
+            self._batch = Batch(plan.chunk + plan.n_sequences, plan.n_sequences)
             self._kv_type = plan.kv_cache_type
             self._open(context_size or min(self.trained_context, MAX_DEFAULT_CONTEXT))
         except BaseException:
@@ -108,7 +109,11 @@ class LlamaBackend:
         """The backend of `load_llama`."""
         if kv_cache_type not in KV_TYPES:
             raise ModelLoadFailed(f"unknown kv_cache_type '{kv_cache_type}'; known: {', '.join(KV_TYPES)}")
-        layers = read_gguf(path).layers + 1  # the output counts as a layer
+        facts = read_gguf(path)
+        if facts.embeds:
+            raise ModelLoadFailed(
+                f"{path} is an embedding model and writes no text; its catalog entry needs the type 'embedding'"
+            )
         plan = ContextPlan(
             n_sequences=settings.resident_sequences,
             kv_tokens=settings.kv_tokens,
@@ -117,23 +122,18 @@ class LlamaBackend:
             n_threads=thread_count(settings.n_threads),
             separate=settings.deterministic,
         )
-        notes: list[str] = []
-        tries = [0]
-        if lib.llama_supports_gpu_offload():
-            tries = _layer_tries(settings.n_gpu_layers, layers)
-        elif settings.n_gpu_layers:
-            notes.append("this build of llama.cpp runs on the CPU only")
-        for index, count in enumerate(tries):
-            try:
-                model, placed = _load_model(path, count, progress)
-                return cls(model, plan, context_size, placed.with_notes(notes))
-            except ModelLoadFailed as fault:
-                if index + 1 == len(tries):
-                    raise
-                fewer = tries[index + 1]
-                where = f"{fewer} layers on the GPU" if fewer else "the CPU"
-                notes.append(f"{count} layers do not fit on the GPU ({fault}); trying {where}")
-        raise AssertionError("there is always a last try")
+
+        def make(model: Any, placed: Placement) -> LlamaBackend:
+            if (
+                lib.llama_model_has_encoder(model)
+                or not lib.llama_model_has_decoder(model)
+                or lib.llama_model_is_diffusion(model)
+            ):
+                lib.llama_model_free(model)
+                raise ModelLoadFailed(f"{path} is not a model that writes text from left to right")
+            return cls(model, plan, context_size, placed)
+
+        return place_model(path, facts.layers, settings.n_gpu_layers, progress, make)
 
     # ---- Backend
 
@@ -206,11 +206,16 @@ class LlamaBackend:
     def sampler(self, request: GenerateRequest) -> LlamaSampler:
         if not request.prompt:
             raise InferenceFailed("the prompt is empty")
-        return LlamaSampler(request.sampling, request.prompt, self.vocabulary.size)
+        constraint = LlamaConstraint(request.grammar, self.vocabulary) if request.grammar else None
+        return LlamaSampler(request.sampling, request.prompt, self.vocabulary.size, constraint)
 
     def sample(self, sampler: LlamaSampler, row: int) -> int:
         index = self._batch.rows[row]
         return sampler.draw(self._ctx, index, _row(self._ctx, index, self.vocabulary.size), self._candidates)
+
+    def scores(self, request: GenerateRequest, row: int) -> tuple[float, ...]:
+        logits = _row(self._ctx, self._batch.rows[row], self.vocabulary.size)
+        return tuple(float(logits[choice.token]) for choice in request.choices)
 
     def forget(self, name: str) -> None:
         pass
@@ -260,7 +265,7 @@ class LlamaBackend:
         if not ctx:
             raise InferenceFailed("there is no room for another context")
         try:
-            batch = _Batch(chunk, 1)
+            batch = Batch(chunk, 1)
             for start in range(0, len(tokens), chunk):
                 piece = tokens[start : start + chunk]
                 filled = batch.fill([Slice(0, start, piece, False)])
@@ -309,8 +314,8 @@ class LlamaBackend:
         self._memory = lib.llama_get_memory(self._ctx)
         if not self._memory:
             raise ModelLoadFailed("the model is no language model: it has no memory for a dialog")
-        self._context_bytes = _buffer_bytes(lines, "")
-        self._cache_bytes = _buffer_bytes(lines, "(?:KV|RS) ")
+        self._context_bytes = buffer_bytes(lines, "")
+        self._cache_bytes = buffer_bytes(lines, "(?:KV|RS) ")
 
     def _parameters(self, cells: int, sequences: int) -> lib.llama_context_params:
         plan = self._plan
@@ -327,112 +332,6 @@ class LlamaBackend:
         params.kv_unified = not plan.separate
         params.no_perf = True
         return params
-
-
-class _Batch:
-    """One llama_batch over arrays of its own, filled anew for every decode."""
-
-    def __init__(self, capacity: int, sequences: int) -> None:
-        self.rows: list[int] = []
-        """By row of logits: the index in the batch."""
-        # Any: ctypes takes any sequence for a slice, its annotations only lists.
-        self._token: Any = (lib.llama_token * capacity)()
-        self._pos: Any = (lib.llama_pos * capacity)()
-        self._counts = (ctypes.c_int32 * capacity)(*([1] * capacity))
-        self._logits = (ctypes.c_int8 * capacity)()
-        self._ids = (lib.llama_seq_id * sequences)(*range(sequences))
-        base = ctypes.addressof(self._ids)
-        # Plain addresses: a ctypes array of pointers would keep a Python object alive for every element.
-        self._address = [base + seq * ctypes.sizeof(lib.llama_seq_id) for seq in range(sequences)]
-        self._seq_id = (ctypes.c_size_t * capacity)()
-        batch = lib.llama_batch()
-        for name, array in (
-            ("token", self._token), ("pos", self._pos), ("n_seq_id", self._counts), ("seq_id", self._seq_id),
-            ("logits", self._logits),
-        ):  # fmt: skip
-            setattr(batch, name, ctypes.cast(array, type(getattr(batch, name))))
-        self._batch = batch
-
-    def fill(self, slices: Sequence[Slice]) -> lib.llama_batch:
-        token, pos, seq_id, logits = self._token, self._pos, self._seq_id, self._logits
-        for index in self.rows:
-            logits[index] = 0
-        rows = []
-        at = 0
-        for seq, start, tokens, want_logits in slices:
-            count = len(tokens)
-            if count == 1:
-                token[at] = tokens[0]
-                pos[at] = start
-                seq_id[at] = self._address[seq]
-                at += 1
-            else:
-                end = at + count
-                token[at:end] = tokens
-                pos[at:end] = range(start, start + count)
-                seq_id[at:end] = [self._address[seq]] * count
-                at = end
-            if want_logits:
-                rows.append(at - 1)
-                logits[at - 1] = 1
-        self.rows = rows
-        self._batch.n_tokens = at
-        return self._batch
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where the weights of a model came to lie."""
-
-    backend: str
-    layers: int
-    notes: tuple[str, ...] = ()
-
-    def with_notes(self, notes: Sequence[str]) -> Placement:
-        return Placement(self.backend, self.layers, (*notes, *self.notes))
-
-
-def _load_model(path: Path, layers: int, progress: Callable[[float], None] | None) -> tuple[Any, Placement]:
-    told = -1
-
-    def on_progress(share: float, _user_data: object) -> bool:
-        nonlocal told
-        if progress is not None and int(share * 100) > told:
-            told = int(share * 100)
-            progress(share)
-        return True
-
-    params = lib.llama_model_default_params()
-    params.n_gpu_layers = layers
-    callback = lib.llama_progress_callback(on_progress)
-    params.progress_callback = callback
-    with listening() as lines:
-        model = lib.llama_model_load_from_file(os.fsencode(path), params)
-    if not model:
-        raise ModelLoadFailed(f"{path} could not be loaded: {trouble(lines)}")
-    if (
-        lib.llama_model_has_encoder(model)
-        or not lib.llama_model_has_decoder(model)
-        or lib.llama_model_is_diffusion(model)
-    ):
-        lib.llama_model_free(model)
-        raise ModelLoadFailed(f"{path} is not a model that writes text from left to right")
-    text = "\n".join(line for _, line in lines)
-    offloaded = re.search(r"offloaded (\d+)/\d+ layers", text)
-    count = (int(offloaded[1]) if offloaded else layers) if layers else 0
-    devices = re.findall(r"using device (\S+)", text)
-    return model, Placement(", ".join(devices) or "GPU" if count else "CPU", count)
-
-
-def _layer_tries(wanted: int, layers: int) -> list[int]:
-    """Counts of layers to put on the GPU, in the order to try them."""
-    most = layers if wanted < 0 else min(wanted, layers)
-    return sorted({most, most * 3 // 4, most // 2, most // 4, 0}, reverse=True)
-
-
-def _buffer_bytes(lines: Sequence[tuple[int, str]], kind: str) -> int:
-    sizes = (re.search(kind + r"buffer size =\s*([\d.]+) MiB", line) for _, line in lines)
-    return int(sum(float(size[1]) for size in sizes if size) * 2**20)
 
 
 def _bytes(array: npt.NDArray[np.uint8]) -> Any:

@@ -23,6 +23,10 @@ TOKEN_BYTES = 1024
 _WORD = re.compile(r"\s*\S+(?:\s+\Z)?|\s+\Z")
 
 
+def _distinct_words(text: str) -> set[str]:
+    return {word.casefold() for word in re.findall(r"\w+", text)}
+
+
 class MockVocabulary:
     """Every word with the white space before it is one token; white space at a text's end goes with its last word.
 
@@ -135,6 +139,10 @@ class MockBackend:
 
     def sample(self, sampler: Iterator[int], row: int) -> int:
         return next(sampler, END)
+
+    def scores(self, request: GenerateRequest, row: int) -> tuple[float, ...]:
+        said = _distinct_words(request.user_text)
+        return tuple(float(len(said & _distinct_words(choice.description))) for choice in request.choices)
 
     def forget(self, name: str) -> None:
         self._next.pop(name, None)

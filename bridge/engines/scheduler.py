@@ -47,7 +47,7 @@ class _Job:
 
     __slots__ = (
         "answer", "cached", "done", "dropped", "first_at", "generated", "generation", "last_at", "limit", "position",
-        "request", "sampler", "sequence", "started", "token", "writes",
+        "request", "sampler", "scores", "sequence", "started", "token", "writes",
     )  # fmt: skip
 
     def __init__(self, request: GenerateRequest, generation: LiveGeneration, started: float) -> None:
@@ -66,6 +66,7 @@ class _Job:
         self.first_at: float | None = None  # when the first token was drawn, an ending one too
         self.last_at = 0.0
         self.writes = False  # the prompt is read
+        self.scores: tuple[float, ...] = ()
         self.done = False
 
 
@@ -342,18 +343,25 @@ class Scheduler:
             self._not_before = self._clock() + self._step_s
         jobs = self._running.copy()
         slices = [Slice(job.sequence.slot, job.position, (job.token,), True) for job in jobs if job.sequence]
-        self._add_prompts(jobs, slices)
+        alone = self._add_prompts(jobs, slices)
         if self._deterministic:
             for job, piece in zip(jobs, slices, strict=True):
                 self._compute([job], [piece])
-        else:
+        elif jobs:
             self._compute(jobs, slices)
+        for job, piece in alone:
+            self._compute([job], [piece])
+            jobs.append(job)
         if any(job.done for job in jobs):
             self._sweep()
         self._out.flush()
 
-    def _add_prompts(self, jobs: list[_Job], slices: list[Slice]) -> None:
-        """Add as much of the waiting prompts as a step may read."""
+    def _add_prompts(self, jobs: list[_Job], slices: list[Slice]) -> list[tuple[_Job, Slice]]:
+        """Add as much of the waiting prompts as a step may read; returns what is to be read by itself.
+
+        Those are the prompts of decisions: their scores would move by some hundredths with what else is in the batch.
+        """
+        alone: list[tuple[_Job, Slice]] = []
         budget = self._chunk
         order = self._reading
         if len(order) > 1:
@@ -364,18 +372,24 @@ class Scheduler:
             prompt = job.request.prompt
             start = job.position
             size = len(prompt) - start
-            if self._deterministic:
+            by_itself = bool(job.request.choices) and not self._deterministic
+            if self._deterministic or by_itself:
                 # Where a prompt is cut moves its logits, so the borders must not depend on who else is reading.
                 size = min(size, self._chunk - start % self._chunk)
                 if size > budget:
                     continue
             size = min(size, budget)
             assert job.sequence is not None
-            jobs.append(job)
-            slices.append(Slice(job.sequence.slot, start, prompt[start : start + size], start + size == len(prompt)))
+            piece = Slice(job.sequence.slot, start, prompt[start : start + size], start + size == len(prompt))
+            if by_itself:
+                alone.append((job, piece))
+            else:
+                jobs.append(job)
+                slices.append(piece)
             budget -= size
             if budget <= 0:
-                return
+                break
+        return alone
 
     def _compute(self, jobs: list[_Job], slices: list[Slice]) -> None:
         try:
@@ -401,7 +415,10 @@ class Scheduler:
                 row += 1
 
     def _draw(self, job: _Job, row: int) -> None:
-        """The next token, and what it makes visible."""
+        """The next token, and what it makes visible; or the scores of what there is to choose from."""
+        if job.request.choices:
+            self._score(job, row)
+            return
         if job.limit <= 0:
             self._finish(job, "length")
             return
@@ -427,6 +444,15 @@ class Scheduler:
             self._finish(job, "length", delta)
         elif delta:
             self._out.put(job.generation, delta)
+
+    def _score(self, job: _Job, row: int) -> None:
+        try:
+            job.scores = self._backend.scores(job.request, row)
+        except Exception as fault:
+            self._fail(job, _inference_failed(fault))
+            return
+        job.first_at = self._clock()
+        self._finish(job, "stop")
 
     # ---- ends
 
@@ -490,6 +516,7 @@ def _result(job: _Job, reason: FinishReason) -> GenerationResult:
             tokens_per_s=(count - 1) / written if count > 1 and written > 0 else 0.0,
             dropped=job.dropped,
         ),
+        scores=job.scores,
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from bridge.answer_text import AnswerRules, AnswerText
 from bridge.config import Settings
 from bridge.engine import GenerateRequest, Sampling, Segment
-from bridge.engines import llama
+from bridge.engines import llama_model
 from bridge.engines.backend import Slice
 from bridge.engines.llama import LlamaBackend, load_llama
 from bridge.engines.llama_library import lib
@@ -330,7 +330,7 @@ def test_what_is_no_language_model_or_is_not_there_is_refused(starter_model: Pat
 
 
 def test_every_fallback_is_told(starter_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    load, make = llama._load_model, lib.llama_init_from_model
+    load, make = llama_model.load_weights, lib.llama_init_from_model
     tried: list[int] = []
 
     def crowded(path: Path, layers: int, progress: Any) -> Any:
@@ -343,7 +343,7 @@ def test_every_fallback_is_told(starter_model: Path, monkeypatch: pytest.MonkeyP
         return None if params.type_k == lib.GGML_TYPE_Q8_0 else make(model, params)
 
     monkeypatch.setattr(lib, "llama_supports_gpu_offload", lambda: True)
-    monkeypatch.setattr(llama, "_load_model", crowded)
+    monkeypatch.setattr(llama_model, "load_weights", crowded)
     monkeypatch.setattr(lib, "llama_init_from_model", without_flash_attention)
     made = LlamaBackend.load(starter_model, settings=Settings(), context_size=256)
     try:
