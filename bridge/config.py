@@ -48,6 +48,16 @@ class Settings(BaseModel):
     )
     models_folder: Text = setting("", "where models are kept; empty = the user's cache folder", scope="process")
     catalog: Text = setting("", "a models.json of the game, merged over the packaged one", scope="process")
+    hub_endpoint: Text = setting(
+        "", "where models are downloaded from, without a token; empty = `HF_ENDPOINT`, or https://huggingface.co",
+        scope="process",
+    )
+    max_download_bytes: int = setting(
+        64 * 2**30, "bytes of one model that is downloaded", scope="process", ge=0, le=2**50
+    )
+    download_timeout_s: float = setting(
+        20.0, "seconds without a byte until a download is broken off and taken up again", scope="process", gt=0, le=3600
+    )
 
     max_json_bytes: int = setting(8 * 2**20, "largest JSON part of a message", scope="session", ge=1024, le=2**30)
     max_payload_bytes: int = setting(4 * 2**20, "largest binary part of a message", scope="session", ge=0, le=2**30)

@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from bridge.catalog import CatalogEntry, MockScript, combine_sampling, read_catalog, write_entry
 from bridge.config import Settings
 from bridge.engine import TextModel
 from bridge.engines.mock import load_mock
 from bridge.errors import InvalidValue, ModelCorrupt, ModelLoadFailed, ModelNotFound
-from bridge.models import CatalogEntry, MockScript, ModelStore, Report, combine_sampling, locate, read_catalog
+from bridge.model_files import Report, disk_status, locate
+from bridge.models import ModelStore
 from bridge.node import SamplingParams
 
 QUIET: Report = lambda *_: None  # noqa: E731 - a callback that ignores progress
@@ -44,11 +46,15 @@ def test_the_games_catalog_is_merged_by_name(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("{", "not valid JSON"),
-        ("[]", "models.json"),
-        ('{"models": [{"name": "x"}]}', r"\$\.models\[0\]\.engine"),
+        ("[]", "models.json must be an object with a list 'models'"),
+        ('{"models": {}}', "a list 'models'"),
+        ('{"models": [], "colour": 1}', r"\$\.colour: unknown field"),
+        ('{"models": [7]}', r"\$\.models\[0\]: Input should be"),
+        ('{"models": [{"name": "x"}]}', r"\$\.models\[0\]\.engine \('x'\)"),
         ('{"models": [{"name": "x", "engine": "onnx"}]}', r"\$\.models\[0\]\.engine"),
         ('{"models": [{"name": "x", "engine": "mock", "colour": 1}]}', r"\$\.models\[0\]\.colour"),
         ('{"models": [{"name": "x", "engine": "mock", "context_size": "2"}]}', "context_size"),
+        ('{"models": [{"name": "x", "engine": "mock"}, {"name": "x", "engine": "mock"}]}', "'x' is there already"),
     ],
 )
 def test_a_bad_catalog_names_file_and_entry(text: str, says: str, tmp_path: Path) -> None:
@@ -58,6 +64,146 @@ def test_a_bad_catalog_names_file_and_entry(text: str, says: str, tmp_path: Path
         read_catalog(file)
     with pytest.raises(InvalidValue, match="gone"):
         read_catalog(tmp_path / "gone")
+
+
+HEX = "0123456789abcdef" * 4
+
+
+def source_fault(source: object, tmp_path: Path, engine: str = "llama-cpp") -> str:
+    """What is said of an entry with this source; empty: nothing."""
+    file = tmp_path / "models.json"
+    file.write_text(json.dumps({"models": [{"name": "x", "engine": engine, "source": source}]}), encoding="utf-8")
+    try:
+        read_catalog(file)
+    except InvalidValue as fault:
+        return str(fault)
+    return ""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"package": "a_model.part", "file": "x.gguf", "sha256": HEX},
+        {"path": "../weights/x.gguf", "sha256": HEX, "cite": "https://example.org/x"},
+        {"path": "weights", "files": ["x-00001-of-00002.gguf", "x-00002-of-00002.gguf"]},
+        {"huggingface": "owner/A.name_0-GGUF", "files": ["Q4/\u5c0f x.gguf"], "revision": "refs/pr/1", "sha256": HEX},
+        {"huggingface": "o/n", "files": ["a.gguf", "b.gguf"], "sha256": {"a.gguf": HEX, "b.gguf": HEX}},
+    ],
+)
+def test_sources_that_are_right(source: dict[str, Any], tmp_path: Path) -> None:
+    assert source_fault(source, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "field", "says"),
+    [
+        ({}, "", "one of package, path and huggingface is needed"),
+        ({"package": "p", "path": "x"}, ".source", "names package and path; exactly one"),
+        ({"path": "x", "huggingface": "o/n", "files": ["x"]}, ".source", "names path and huggingface"),
+        ({"package": "p"}, ".source", "a package but no file"),
+        ({"package": "os;x", "file": "x"}, ".source.package", "no name of a Python package"),
+        ({"package": "p", "file": "../x"}, ".source.file", "'../x' must be a plain relative file name"),
+        ({"package": "p", "file": "x", "files": ["y"]}, ".source", "files goes with path or huggingface only"),
+        ({"path": "x", "file": "y"}, ".source", "file goes with package only"),
+        ({"path": "x", "revision": "main"}, ".source", "revision goes with huggingface only"),
+        ({"huggingface": "o/n"}, ".source", "a huggingface but no files"),
+        ({"huggingface": "o/n", "files": []}, ".source", "a huggingface but no files"),
+        ({"huggingface": "n", "files": ["x"]}, ".source.huggingface", "'n' is no repository"),
+        ({"huggingface": "../n", "files": ["x"]}, ".source.huggingface", "no repository"),
+        ({"huggingface": "o/..", "files": ["x"]}, ".source.huggingface", "no repository"),
+        ({"huggingface": "o/a--b", "files": ["x"]}, ".source.huggingface", "no repository"),
+        ({"huggingface": "o/n/m", "files": ["x"]}, ".source.huggingface", "no repository"),
+        ({"huggingface": "o/n.", "files": ["x"]}, ".source.huggingface", "no repository"),
+        ({"huggingface": "o/n", "files": ["x"], "revision": "../up"}, ".source.revision", "no branch, tag or commit"),
+        ({"huggingface": "o/n", "files": ["x", "X"]}, ".source", "names one file twice"),
+        ({"huggingface": "o/n", "files": ["x", "y"], "sha256": HEX}, ".source", "must be an object of checksums"),
+        ({"huggingface": "o/n", "files": ["x"], "sha256": {"y": HEX}}, ".source", "the file 'y', which is none"),
+        ({"huggingface": "o/n", "files": ["x"], "sha256": "abc"}, ".source.sha256", "64 lower-case hexadecimal"),
+        ({"huggingface": "o/n", "files": ["x"], "sha256": {"x": 1}}, ".source.sha256", "64 lower-case hexadecimal"),
+        ({"huggingface": "o/n", "files": ["x"], "url": "http://x"}, ".source.url", "Extra inputs"),
+    ],
+)
+def test_sources_that_are_wrong(source: dict[str, Any], field: str, says: str, tmp_path: Path) -> None:
+    said = source_fault(source, tmp_path)
+    assert f"$.models[0]{field} ('x'): " in said
+    assert says in said
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/etc/x", "../x", "a/../../x", "a/..", "./x", "a//b", "", "C:/x", "C:x", "..\\x", "a\\b", "x:stream", "x\x00",
+        "x\n", "aux", "NUL.gguf", "a/com1.gguf", "x.", "x ", "x.part", "x.lock", "x.parley.json", "a*b", "~/../x",
+    ],
+)  # fmt: skip
+def test_a_catalog_cannot_name_files_outside_the_models_folder(name: str, tmp_path: Path) -> None:
+    for source in ({"huggingface": "o/n", "files": ["ok.gguf", name]}, {"path": "x", "files": ["ok.gguf", name]}):
+        said = source_fault(source, tmp_path)
+        assert "$.models[0].source.files[1] ('x'): " in said
+    if name:
+        assert "$.models[0].source.file ('x'): " in source_fault({"package": "p", "file": name}, tmp_path)
+
+
+def test_a_mock_has_no_source(tmp_path: Path) -> None:
+    assert "the mock engine reads no file" in source_fault({"path": "x"}, tmp_path, engine="mock")
+
+
+def test_every_faulty_entry_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "models.json"
+    models: list[Any] = [
+        {"name": "a", "engine": "onnx", "license": 3},
+        {"name": "b", "engine": "mock"},
+        {"name": "c", "engine": "llama-cpp", "source": {"path": "x", "package": "y"}},
+        "d",
+    ]
+    file.write_text(json.dumps({"models": models}), encoding="utf-8")
+    with pytest.raises(InvalidValue) as caught:
+        read_catalog(file)
+    said = str(caught.value)
+    for place in ("[0].engine ('a')", "[0].license ('a')", "[2].source ('c')", "[3]: "):
+        assert f"$.models{place}" in said
+    assert "[1]" not in said
+    assert "Value error" not in said
+    file.write_text(json.dumps({"models": [{}] * 50}), encoding="utf-8")
+    with pytest.raises(InvalidValue, match="and 80 more"):
+        read_catalog(file)
+
+
+def test_a_models_files_lie_beside_the_catalog_wherever_that_is_moved(tmp_path: Path) -> None:
+    here, there = tmp_path / "build one", tmp_path / "Ж build two"
+    (here / "weights").mkdir(parents=True)
+    (here / "weights" / "a.gguf").write_bytes(b"a")
+    source = {"path": "weights", "files": ["a.gguf", "b.gguf"]}
+    document = {"models": [{"name": "x", "engine": "llama-cpp", "source": source}]}
+    (here / "models.json").write_text(json.dumps(document), encoding="utf-8")
+    here.rename(there)
+    entry = read_catalog(there / "models.json")["x"]
+    assert disk_status(entry, Settings()) == ("Absent", 1)
+    with pytest.raises(ModelLoadFailed, match=r"b\.gguf"):
+        locate(entry, Settings(), QUIET)
+    (there / "weights" / "b.gguf").write_bytes(b"bc")
+    assert disk_status(entry, Settings()) == ("Local", 3)
+    assert locate(entry, Settings(), QUIET) == there / "weights" / "a.gguf"
+
+
+def test_entries_are_added_and_what_else_is_there_stays(tmp_path: Path) -> None:
+    file = tmp_path / "game" / "models.json"
+    entry = {"name": "x", "engine": "llama-cpp", "source": {"path": "x.gguf"}}
+    write_entry(file, entry)
+    write_entry(file, {**entry, "name": "y"})
+    with pytest.raises(InvalidValue, match="has a model 'x' already"):
+        write_entry(file, entry)
+    write_entry(file, {**entry, "license": "MIT"}, replace=True)
+    assert json.loads(file.read_bytes()) == {"models": [{**entry, "license": "MIT"}, {**entry, "name": "y"}]}
+    before = file.read_bytes()
+    with pytest.raises(InvalidValue, match=r"\$\.models\[2\]\.engine"):
+        write_entry(file, {"name": "z", "engine": "none"})
+    assert file.read_bytes() == before
+    file.write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidValue, match="not valid JSON"):
+        write_entry(file, entry)
+    with pytest.raises(InvalidValue, match="cannot change the catalog"):
+        write_entry(tmp_path, entry)
 
 
 def test_sampling_of_a_node_goes_over_the_catalogs() -> None:
@@ -134,8 +280,6 @@ def test_missing_packages_parts_and_files_are_told(parts: list[Path], tmp_path: 
     )
     with pytest.raises(ModelLoadFailed, match=r"g\.gguf"):
         locate(gone, settings, QUIET)
-    with pytest.raises(ModelLoadFailed, match="no source"):
-        locate(CatalogEntry(name="s", engine="llama-cpp"), settings, QUIET)
 
 
 # ---- loading -------------------------------------------------------------------------------------------------

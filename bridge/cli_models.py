@@ -1,0 +1,301 @@
+"""`parley models …`: look at the catalog, fetch models, add some, remove some, check them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from bridge.catalog import Catalog
+    from bridge.config import Settings
+    from bridge.model_files import Report
+    from bridge.protocol import ModelInfo
+
+models_app = typer.Typer(
+    help="List the models of the catalog, and get, add, remove and check them.",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A model of the catalog.", show_default=False)]
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="A parley.toml file.", show_default=False)]
+CatalogFile = Annotated[
+    Path | None, typer.Option("--catalog", metavar="FILE", help="The game's models.json.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON array.")]
+
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+_USAGE_FAULTS = (3007, 6005)
+
+Result = TypeVar("Result")
+
+
+@models_app.callback(invoke_without_command=True)
+def _default(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    if context.invoked_subcommand is None:
+        list_models(as_json, config)
+
+
+@models_app.command("list")
+def list_models(as_json: AsJson = False, config: ConfigFile = None, catalog: CatalogFile = None) -> None:
+    """List the models of the catalog."""
+    settings = _settings(config, catalog)
+    from bridge.models import ModelStore
+
+    rows = _guard(lambda: ModelStore(settings, _catalog(settings)).list())
+    if as_json:
+        print(json.dumps([row.model_dump() for row in rows], ensure_ascii=False))
+    else:
+        _print_table(rows)
+
+
+@models_app.command()
+def pull(name: Name, config: ConfigFile = None, catalog: CatalogFile = None) -> None:
+    """Download a model. What an earlier try brought is kept and gone on with."""
+    settings = _settings(config, catalog)
+    from bridge.model_files import locate, partial_bytes
+    from bridge.models import ModelStore
+
+    def work() -> str:
+        entries = _catalog(settings)
+        entry = _entry(entries, name)
+        with _progress(name) as report:
+            if entry.source.huggingface:
+                asyncio.run(_download(ModelStore(settings, entries), name, report))
+            elif entry.source.names:
+                return f"{name}: {locate(entry, settings, report)}"
+        return f"{name}: downloaded" if entry.source.huggingface else f"{name} needs no file"
+
+    try:
+        print(_guard(work), file=sys.stderr)
+    except KeyboardInterrupt:
+        kept = partial_bytes(_entry(_catalog(settings), name), settings)
+        print(
+            f"parley: stopped; {_mib(kept)} of '{name}' are kept, and the next `parley models pull {name}` goes on",
+            file=sys.stderr,
+        )
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+@models_app.command()
+def add(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="FILE_OR_REPO", help="A GGUF file, or owner/name of a repository.", show_default=False),
+    ],
+    name: Annotated[str, typer.Option("--name", help="What workflows call the model.", show_default=False)],
+    file: Annotated[
+        str, typer.Option("--file", help="Of a repository: the GGUF file (of a split one, the first).")
+    ] = "",
+    kind: Annotated[str, typer.Option("--type", help="language or embedding.")] = "language",
+    context_size: Annotated[int, typer.Option(help="Tokens of its window; 0 = what it was trained for.")] = 0,
+    chat_format: Annotated[str, typer.Option(help="auto, chatml, llama3, gemma, mistral, transcript, plain.")] = "auto",
+    revision: Annotated[str, typer.Option(help="Of a repository: branch, tag or commit.")] = "",
+    sha256: Annotated[str, typer.Option(help="The file's checksum, to be checked whenever it is fetched.")] = "",
+    license: Annotated[str, typer.Option(help="Its licence.")] = "",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the entry of this name.")] = False,
+    config: ConfigFile = None,
+    catalog: CatalogFile = None,
+) -> None:
+    """Add a GGUF file, or one of a repository, to the game's catalog."""
+    settings = _settings(config, catalog)
+    if not settings.catalog:
+        _fail("name the catalog to add to: --catalog models.json, or the setting `catalog`", EXIT_USAGE)
+    target = Path(settings.catalog)
+    from bridge.catalog import write_entry
+
+    def work() -> None:
+        origin = _local_source(Path(source), target) if Path(source).exists() else _hub_source(source, file, revision)
+        entry: dict[str, Any] = {"name": name, "type": kind, "engine": "llama-cpp", "source": origin}
+        if sha256:
+            origin["sha256"] = sha256.lower()
+        entry |= {"context_size": context_size} if context_size else {}
+        entry |= {"chat_format": chat_format} if chat_format != "auto" else {}
+        entry |= {"license": license} if license else {}
+        write_entry(target, entry, replace=replace)
+
+    _guard(work)
+    print(f"{name} is in {target}", file=sys.stderr)
+
+
+@models_app.command()
+def rm(name: Name, config: ConfigFile = None, catalog: CatalogFile = None) -> None:
+    """Remove the files of a model that was downloaded; its entry stays in the catalog."""
+    settings = _settings(config, catalog)
+    from bridge.models import ModelStore
+
+    freed = _guard(lambda: asyncio.run(ModelStore(settings, _catalog(settings)).delete(name)))
+    print(f"{name}: {_mib(freed)} freed" if freed else f"{name}: nothing was there", file=sys.stderr)
+
+
+@models_app.command()
+def verify(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One model; all by default.", show_default=False)
+    ] = None,
+    config: ConfigFile = None,
+    catalog: CatalogFile = None,
+) -> None:
+    """Check the files of models: size, checksum, header. Exit code 1 if something is wrong."""
+    settings = _settings(config, catalog)
+    from bridge.model_files import faults_of, is_file, model_paths
+
+    entries = _guard(lambda: _catalog(settings))
+    if name is not None:
+        entries = {name: _guard(lambda: _entry(entries, name))}
+    failed = False
+    for entry in entries.values():
+        paths = model_paths(entry, settings)
+        if name is None and not any(is_file(path) for path in paths):
+            print(f"{_plain(entry.name)}: " + ("not there" if paths else "has no file"))
+            continue
+        with _progress(entry.name) as report:
+            faults = faults_of(entry, settings, report)
+        for fault in faults:
+            print(f"{_plain(entry.name)}: {_plain(fault)}")
+        if not faults:
+            print(f"{_plain(entry.name)}: ok")
+        failed = failed or bool(faults)
+    if failed:
+        raise typer.Exit(EXIT_FAILED)
+
+
+# ---- helpers -------------------------------------------------------------------------------------------------
+
+
+async def _download(store: Any, name: str, report: Report) -> None:
+    try:
+        await store.download(name, report)
+    finally:
+        await store.close()
+
+
+def _local_source(path: Path, catalog: Path) -> dict[str, Any]:
+    """The source of a GGUF file here, whose header is read; relative to the catalog where it lies beside or below."""
+    from bridge.engines.gguf_file import read_gguf
+    from bridge.errors import InvalidValue
+
+    read_gguf(path)
+    resolved, base = path.resolve(), catalog.resolve().parent
+
+    def shown(place: Path) -> str:
+        return place.relative_to(base).as_posix() if place.is_relative_to(base) else str(place)
+
+    names = _parts(resolved.name)
+    if len(names) == 1:
+        return {"path": shown(resolved)}
+    for part in names:
+        if not resolved.with_name(part).is_file():
+            raise InvalidValue(f"{path} is one part of a split model, and {part} is not beside it")
+    return {"path": shown(resolved.parent), "files": names}
+
+
+def _hub_source(repository: str, file: str, revision: str) -> dict[str, Any]:
+    from bridge.errors import InvalidValue
+
+    if repository.endswith(".gguf") or repository.count("/") != 1:
+        raise InvalidValue(f"there is no file {repository}; a repository is written owner/name, with --file NAME.gguf")
+    if not file:
+        raise InvalidValue(f"name the file of {repository} with --file NAME.gguf")
+    return {"huggingface": repository, "files": _parts(file)} | ({"revision": revision} if revision else {})
+
+
+def _parts(name: str) -> list[str]:
+    """All files of a split GGUF whose first is named; else the one file."""
+    match = re.search(r"-00001-of-(\d{5})\.gguf$", name)
+    if match is None:
+        return [name]
+    return [f"{name[: match.start()]}-{index:05}-of-{match[1]}.gguf" for index in range(1, int(match[1]) + 1)]
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Report]:
+    """A bar on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(_plain(name), total=None, visible=False)
+        yield lambda task, done, total, unit: progress.update(bar, completed=done, total=total or None, visible=True)
+
+
+def _print_table(rows: list[ModelInfo]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = 240  # whatever reads it can cut lines itself
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("name", "type", "status", "size", "context", "licence", "source"):
+        table.add_column(heading, justify="right" if heading in ("size", "context") else "left", overflow="fold")
+    for row in rows:
+        status = f"{row.status}, {_mib(row.bytes_partial)} of it" if row.bytes_partial else row.status
+        size = _mib(row.bytes_on_disk) if row.bytes_on_disk else ""
+        cells = (row.name, row.type, status, size, str(row.context_size or ""), row.license, row.source or row.engine)
+        table.add_row(*(Text(_plain(cell)) for cell in cells))
+    console.print(table)
+
+
+def _mib(size: int) -> str:
+    return f"{size / 2**20:.1f} MiB"
+
+
+def _plain(text: str) -> str:
+    """Text of a catalog without what would steer a terminal."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def _settings(config: Path | None, catalog: Path | None) -> Settings:
+    from bridge.config import load_settings
+
+    flags = {"catalog": None if catalog is None else str(catalog)}
+    return _guard(lambda: load_settings(config, flags=flags))
+
+
+def _catalog(settings: Settings) -> Catalog:
+    from bridge.catalog import read_catalog
+
+    return read_catalog(Path(settings.catalog) if settings.catalog else None)
+
+
+def _entry(entries: Catalog, name: str) -> Any:
+    from bridge.errors import ModelNotFound
+
+    if name not in entries:
+        raise ModelNotFound(f"the catalog has no model '{name}'; it has {', '.join(entries)}")
+    return entries[name]
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"parley: {_plain(message)}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def _guard(work: Callable[[], Result]) -> Result:
+    """Run `work`; a ParleyError becomes one sentence, and exit code 2 where the caller got something wrong."""
+    from bridge.errors import ParleyError
+
+    try:
+        return work()
+    except ParleyError as fault:
+        _fail(str(fault), EXIT_USAGE if fault.code in _USAGE_FAULTS else EXIT_FAILED)
