@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from bridge.errors import InvalidStorageData, StorageFileNotFound, StorageOutsideRoot
+from bridge.protocol import StorageKind
 from bridge.wording import cut, json_path
 
-StorageKind = Literal["List", "Map", "Multimap"]
 MAX_STORAGE_BYTES = 8 * 2**20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: it is shared through weak references
 class StringStorage:
     """Texts in order; `keys` runs beside `texts` and is empty for a List."""
 
@@ -72,6 +71,50 @@ def load_string_storage(path: Path, name: str) -> StringStorage:
         data = path.read_bytes()
     except OSError as fault:
         raise StorageFileNotFound(f"'{name}' cannot be read: {fault.strerror}") from None
+    return _parse(data, name)
+
+
+def make_string_storage(
+    kind: StorageKind | None, strings: Sequence[str] | None, keys: Sequence[str] | None
+) -> StringStorage:
+    """A storage of texts that came along; without `kind` it is a Map where there are keys, else a List.
+
+    Raises InvalidStorageData.
+    """
+    texts = tuple(strings or ())
+    chosen: StorageKind = kind or ("Map" if keys else "List")
+    if strings is None:
+        raise InvalidStorageData("a storage needs strings or a file", path="$.strings")
+    if chosen == "List":
+        if keys:
+            raise InvalidStorageData("a List has no keys; make it a Map or a Multimap", path="$.keys")
+        return StringStorage("List", texts)
+    if keys is None or len(keys) != len(texts):
+        raise InvalidStorageData(
+            f"a {chosen} needs a key for every string: {len(texts)} strings, {len(keys or ())} keys", path="$.keys"
+        )
+    if chosen == "Map":
+        twice = _first_twice(keys)
+        if twice is not None:
+            raise InvalidStorageData(
+                f"the key '{cut(keys[twice])}' stands there twice; a Multimap allows that", path=f"$.keys[{twice}]"
+            )
+    return StringStorage(chosen, texts, tuple(keys))
+
+
+def why_no_storage(name: str, root: Path | None, fault: StorageFileNotFound) -> StorageFileNotFound:
+    """The fault of a storage that is not there, which also says that no storage was made under this name."""
+    return StorageFileNotFound(f"no storage '{cut(name)}' was made in this session, and {fault}")
+
+
+@lru_cache(maxsize=8)
+def packaged_list(name: str) -> StringStorage:
+    """A storage that comes with the sidecar, such as `canned_responses.txt`."""
+    data = files("bridge.data").joinpath(name).read_bytes()
+    return _parse(data, name)
+
+
+def _parse(data: bytes, name: str) -> StringStorage:
     lowered = name.lower()
     if lowered.endswith(".json"):
         return _read_rows(data, name, unique=not lowered.endswith(".mm.json"))
@@ -80,17 +123,14 @@ def load_string_storage(path: Path, name: str) -> StringStorage:
     raise InvalidStorageData(f"'{name}' must end in .txt (List), .json (Map) or .mm.json (Multimap)")
 
 
-@lru_cache(maxsize=8)
-def packaged_list(name: str) -> tuple[str, ...]:
-    """A list that comes with the sidecar, such as `canned_responses`."""
-    return tuple(_read_lines(files("bridge.data").joinpath(f"{name}.txt").read_bytes(), f"{name}.txt"))
-
-
-def choose_strings(root: Path | None, storage: str, inline: Sequence[str], default: str) -> Sequence[str]:
-    """The texts of a node: its storage where it names one, else its inline list, else the packaged list."""
-    if storage:
-        return load_string_storage(resolve_inside(root, storage), storage).texts
-    return tuple(inline) if inline else packaged_list(default)
+def _first_twice(keys: Sequence[str]) -> int | None:
+    """Index of the first key that stood there before."""
+    seen: set[str] = set()
+    for index, key in enumerate(keys):
+        if key in seen:
+            return index
+        seen.add(key)
+    return None
 
 
 def _read_lines(data: bytes, name: str) -> list[str]:
@@ -113,11 +153,9 @@ def _read_rows(data: bytes, name: str, *, unique: bool) -> StringStorage:
             f"'{name}' must be an array of {{id, text}}: {json_path(first['loc'])}: {first['msg']}"
         ) from None
     keys = tuple(row.id for row in rows)
-    seen: set[str] = set()
-    for key in keys if unique else ():
-        if key in seen:
-            raise InvalidStorageData(
-                f"'{name}' holds the id '{cut(key)}' twice; a Map needs unique ids (.mm.json allows them)"
-            )
-        seen.add(key)
+    twice = _first_twice(keys) if unique else None
+    if twice is not None:
+        raise InvalidStorageData(
+            f"'{name}' holds the id '{cut(keys[twice])}' twice; a Map needs unique ids (.mm.json allows them)"
+        )
     return StringStorage("Map" if unique else "Multimap", tuple(row.text for row in rows), keys)

@@ -1,0 +1,357 @@
+"""The storages of one session: made by name or read from files, loaded once, shared by its agents."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from bridge.errors import (
+    EmbeddedStorageExists,
+    InvalidEmbeddedStorageData,
+    InvalidEmbeddedStorageName,
+    InvalidStorageData,
+    InvalidStorageName,
+    LimitExceeded,
+    ParleyError,
+    SessionExpired,
+    StorageExists,
+    StorageFileNotFound,
+    StorageNameInUse,
+)
+from bridge.model_files import Report
+from bridge.models import LoadedEmbedding, ModelStore
+from bridge.protocol import StorageKind
+from bridge.retrieval import (
+    EmbeddedStorage,
+    Knowledge,
+    build_storage,
+    inline_knowledge,
+    knowledge_from_config,
+    read_knowledge,
+)
+from bridge.storage import (
+    StringStorage,
+    load_string_storage,
+    make_string_storage,
+    resolve_inside,
+    why_no_storage,
+)
+from bridge.wording import shown
+
+MAX_STORAGES = 256
+"""Storages of each sort that a session may make."""
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,127}")
+
+
+class StringStorages:
+    """String storages by name, and those of files while somebody holds them.
+
+    Threading: safe from any thread; workflows are compiled beside the event loop.
+    """
+
+    def __init__(self) -> None:
+        self.root: Path | None = None
+        """The session's storage folder."""
+        self._named: dict[str, StringStorage] = {}
+        self._files: WeakValueDictionary[Path, StringStorage] = WeakValueDictionary()
+        self._lock = threading.Lock()
+
+    def finder(self) -> Callable[[str], StringStorage]:
+        """Finds the storage that a node names: one made under this name, else the file.
+
+        What is made, destroyed or configured after this call is nothing to it. It raises StorageFileNotFound,
+        StorageOutsideRoot, InvalidStorageData.
+        """
+        with self._lock:
+            named, root = dict(self._named), self.root
+
+        def find(name: str) -> StringStorage:
+            found = named.get(name)
+            return found if found is not None else self._of_file(name, root)
+
+        return find
+
+    def find(self, name: str) -> StringStorage:
+        """The storage that a node names now. Raises as `finder` says."""
+        return self.finder()(name)
+
+    def create(
+        self,
+        name: str,
+        *,
+        kind: StorageKind | None = None,
+        strings: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        file: str | None = None,
+    ) -> StringStorage:
+        """Make a storage from strings, or give a file a name. Raises the storage errors; nothing is made then."""
+        self._check_name(name)
+        if file is not None:
+            if strings is not None or keys is not None:
+                raise InvalidStorageData("give either file or strings, not both", path="$.file")
+            storage = self._of_file(file, self.root)
+            if kind is not None and kind != storage.kind:
+                raise InvalidStorageData(f"'{file}' is a {storage.kind}, not a {kind}", path="$.kind")
+        else:
+            storage = make_string_storage(kind, strings, keys)
+        with self._lock:
+            if name in self._named:
+                raise StorageExists(f"there is a string storage '{name}' already; destroy it first", path="$.name")
+            self._named[name] = storage
+        return storage
+
+    def destroy(self, name: str) -> None:
+        """Release a name; agents that use the storage keep it. Raises InvalidStorageName where nobody made it."""
+        with self._lock:
+            if self._named.pop(name, None) is None:
+                raise InvalidStorageName(f"there is no string storage {shown(name)}", path="$.name")
+
+    def _check_name(self, name: str) -> None:
+        if not _NAME.fullmatch(name):
+            raise InvalidStorageName(f"{shown(name)} is no name for a storage; {_GRAMMAR}", path="$.name")
+        if len(self._named) >= MAX_STORAGES:
+            raise LimitExceeded(f"the session has {MAX_STORAGES} string storages already; destroy one first")
+        if _is_file(self.root, name):
+            raise StorageNameInUse(
+                f"'{name}' is a file of the storage folder; nodes can name it as it is", path="$.name"
+            )
+
+    def _of_file(self, name: str, root: Path | None) -> StringStorage:
+        try:
+            path = resolve_inside(root, name)
+        except StorageFileNotFound as fault:
+            raise why_no_storage(name, root, fault) from None
+        with self._lock:
+            storage = self._files.get(path)
+            if storage is None:
+                storage = self._files[path] = load_string_storage(path, name)
+        return storage
+
+
+@dataclass(slots=True)
+class HeldKnowledge:
+    """An embedded storage that somebody uses, with the model that understands its queries."""
+
+    storage: EmbeddedStorage
+    model: LoadedEmbedding
+    users: int = 0
+
+
+@dataclass(slots=True)
+class _Place:
+    """One name or file: built, being built, or free. The lock makes builds of one storage wait for each other."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    held: HeldKnowledge | None = None
+
+
+BuildReport = Callable[[int, int], None]
+"""Records embedded, records in all."""
+
+
+class EmbeddedStorages:
+    """Embedded storages by name, and those of files while somebody holds them.
+
+    Threading: used on the event loop only, except `KnowledgeView.describe`.
+    """
+
+    def __init__(self, models: ModelStore) -> None:
+        self.root: Path | None = None
+        """The session's storage folder."""
+        self._models = models
+        self._named: dict[str, HeldKnowledge] = {}
+        self._making: set[str] = set()
+        self._places: dict[Path, _Place] = {}
+        self._views: set[KnowledgeView] = set()
+        self._closed = False
+
+    def view(self) -> KnowledgeView:
+        """The storages as they are now, for one request; close it when that is done."""
+        made = KnowledgeView(self, self.root, dict(self._named))
+        for held in self._named.values():
+            held.users += 1
+        self._views.add(made)
+        return made
+
+    def describe(self, name: str) -> Knowledge | EmbeddedStorage:
+        """What the compiler must know of a storage now; see `KnowledgeView.describe`."""
+        named = self._named.get(name)
+        return named.storage if named is not None else self.describe_file(name, self.root)
+
+    def describe_file(self, name: str, root: Path | None) -> Knowledge | EmbeddedStorage:
+        """The same for a config file, as it was when the storage was built. Threading: safe from any thread."""
+        place = self._places.get(_resolve(root, name))
+        held = place.held if place is not None else None
+        return held.storage if held is not None else read_knowledge(root, name)
+
+    async def acquire_file(
+        self, name: str, root: Path | None, report: BuildReport, report_model: Callable[[str], Report], download: bool
+    ) -> HeldKnowledge:
+        """The storage of a config file, built first where need be; see `KnowledgeView.acquire`."""
+        path = await asyncio.to_thread(_resolve, root, name)
+        place = self._places.setdefault(path, _Place())
+        async with place.lock:
+            if place.held is None:
+                knowledge = await asyncio.to_thread(read_knowledge, root, name)
+                place.held = await self._build(knowledge, report, report_model, download)
+                self._places[path] = place
+            place.held.users += 1
+            return place.held
+
+    def release(self, held: HeldKnowledge) -> None:
+        """Give up one use; the last one frees the storage."""
+        held.users -= 1
+        if held.users == 0:
+            for path, place in list(self._places.items()):
+                if place.held is held:
+                    place.held = None  # somebody may wait for its lock
+                    del self._places[path]
+            held.storage.close()
+            self._models.release(held.model)
+
+    def forget(self, view: KnowledgeView) -> None:
+        """Give up what a view holds. Idempotent."""
+        if view in self._views:
+            self._views.remove(view)
+            named, view.named = view.named, {}
+            for held in named.values():
+                self.release(held)
+
+    async def create(
+        self,
+        name: str,
+        *,
+        config: Mapping[str, Any] | None,
+        strings: Sequence[str] | None,
+        embedding_model: str,
+        report: BuildReport,
+        report_model: Callable[[str], Report],
+        download: bool = False,
+    ) -> EmbeddedStorage:
+        """Make a storage under a name. Raises the storage errors and the models'; nothing is made then."""
+        self._check_name(name)
+        if (config is None) == (strings is None):
+            raise InvalidEmbeddedStorageData("give either config or strings", path="$")
+        self._making.add(name)
+        try:
+            if config is not None:
+                knowledge = await asyncio.to_thread(knowledge_from_config, self.root, name, config)
+            else:
+                if not embedding_model:
+                    raise InvalidEmbeddedStorageData("strings need an embedding_model", path="$.embedding_model")
+                knowledge = inline_knowledge(name, strings or (), embedding_model)
+            held = await self._build(knowledge, report, report_model, download)
+        finally:
+            self._making.discard(name)
+        held.users = 1
+        if self._closed:
+            self.release(held)
+            raise SessionExpired("the session ended while the storage was made")
+        self._named[name] = held
+        return held.storage
+
+    def destroy(self, name: str) -> None:
+        """Release a name; agents that use the storage keep it. Raises InvalidEmbeddedStorageName."""
+        held = self._named.pop(name, None)
+        if held is None:
+            raise InvalidEmbeddedStorageName(f"there is no embedded storage {shown(name)}", path="$.name")
+        self.release(held)
+
+    def close(self) -> None:
+        """Release every name; storages that are still being made are not kept. Idempotent."""
+        self._closed = True
+        for view in list(self._views):
+            self.forget(view)
+        for name in list(self._named):
+            self.destroy(name)
+
+    def _check_name(self, name: str) -> None:
+        if not _NAME.fullmatch(name):
+            raise InvalidEmbeddedStorageName(f"{shown(name)} is no name for a storage; {_GRAMMAR}", path="$.name")
+        if name in self._named or name in self._making:
+            raise EmbeddedStorageExists(f"there is an embedded storage '{name}' already; destroy it first")
+        if len(self._named) + len(self._making) >= MAX_STORAGES:
+            raise LimitExceeded(f"the session has {MAX_STORAGES} embedded storages already; destroy one first")
+        if _is_file(self.root, name):
+            raise StorageNameInUse(
+                f"'{name}' is a file of the storage folder; nodes can name it as it is", path="$.name"
+            )
+
+    async def _build(
+        self, knowledge: Knowledge, report: BuildReport, report_model: Callable[[str], Report], download: bool
+    ) -> HeldKnowledge:
+        name = knowledge.embedding_model
+        model = await self._models.acquire_embedding(name, report_model(name), download=download)
+        try:
+            storage = await build_storage(knowledge, model.engine, model.entry.name, report)
+        except BaseException:
+            self._models.release(model)
+            raise
+        return HeldKnowledge(storage, model)
+
+
+class KnowledgeView:
+    """The embedded storages as one request found them: what is made, destroyed or configured later is nothing to it."""
+
+    def __init__(self, storages: EmbeddedStorages, root: Path | None, named: dict[str, HeldKnowledge]) -> None:
+        self.named = named
+        self._storages = storages
+        self._root = root
+
+    def describe(self, name: str) -> Knowledge | EmbeddedStorage:
+        """What the compiler must know of the storage that a node names: `schema` and its embedding model.
+
+        Raises StorageFileNotFound, StorageOutsideRoot, InvalidEmbeddedStorageData. Threading: safe from any thread.
+        """
+        named = self.named.get(name)
+        return named.storage if named is not None else self._storages.describe_file(name, self._root)
+
+    async def acquire(
+        self, name: str, report: BuildReport, report_model: Callable[[str], Report], *, download: bool = False
+    ) -> HeldKnowledge:
+        """The storage that a node names, built first where need be; pair with `release`.
+
+        `download`: its model may be fetched first. Raises what `describe` and the models raise, and
+        InvalidEmbeddedStorageData. A failure leaves nothing behind.
+        """
+        named = self.named.get(name)
+        if named is not None:
+            named.users += 1
+            return named
+        return await self._storages.acquire_file(name, self._root, report, report_model, download)
+
+    def release(self, held: HeldKnowledge) -> None:
+        """Give up one use; the last one frees the storage."""
+        self._storages.release(held)
+
+    def close(self) -> None:
+        """Let go of the names; what was acquired stays. Idempotent."""
+        self._storages.forget(self)
+
+
+_GRAMMAR = "use letters, digits, _, ., - and spaces, at most 128 of them, and begin with a letter, digit or _"
+
+
+def _resolve(root: Path | None, name: str) -> Path:
+    """The config file that a node names where no storage was made under that name."""
+    try:
+        return resolve_inside(root, name)
+    except StorageFileNotFound as fault:
+        raise why_no_storage(name, root, fault) from None
+
+
+def _is_file(root: Path | None, name: str) -> bool:
+    if root is None:
+        return False
+    try:
+        resolve_inside(root, name)
+    except ParleyError:
+        return False
+    return True
