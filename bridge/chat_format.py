@@ -9,7 +9,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from bridge.engine import Segment, Vocabulary
 from bridge.errors import InferenceFailed, ModelLoadFailed
-from bridge.prompt import PromptMessage, Role
+from bridge.prompt import PromptMessage, Role, joined
 from bridge.wording import words_of
 
 SILENT_PLAYER = "…"
@@ -134,7 +134,8 @@ class JinjaFormat(ChatFormat):
             plain = self._add_markup(segments, plain, text[end : found.start()])
             message = shaped[int(found[1])]
             if message.spoken is None or message.named:
-                plain += message.content
+                for part, is_markup in message.parts:
+                    plain = self._add_markup(segments, plain, part) if is_markup else plain + part
             else:
                 # The reply was written right behind a prompt that ended here: cut there, as it was cut then.
                 if plain:
@@ -162,7 +163,10 @@ class JinjaFormat(ChatFormat):
     def _render_roles(self, pairs: Sequence[tuple[Role, str]]) -> str:
         """Raises jinja2.TemplateError (and what a template's own mistakes raise) where the template refuses."""
         turns = [{"role": role, "content": content} for role, content in pairs]
-        return self._template.render(messages=turns, add_generation_prompt=True, tools=None, **self._names)
+        # Characters answer at once: templates that can switch a model's thinking off do so.
+        return self._template.render(
+            messages=turns, add_generation_prompt=True, tools=None, enable_thinking=False, **self._names
+        )
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
@@ -221,24 +225,24 @@ def probe(render: Callable[[Sequence[tuple[Role, str]]], str]) -> Traits:
 def normalise(messages: Sequence[PromptMessage], traits: Traits) -> list[PromptMessage]:
     """Shape messages so that a template of these traits takes them. Nothing is lost; a blank line joins texts."""
     folded: list[PromptMessage] = []
-    waiting: list[str] = []
+    waiting: list[PromptMessage] = []
     for index, message in enumerate(messages):
         if message.role == "system":
             if traits.system if index == 0 else traits.late_system:
                 folded.append(message)
             else:
-                waiting.append(message.content)
+                waiting.append(message)
         elif message.role == "user" and waiting:
-            folded.append(replace(message, text="\n\n".join([*waiting, message.content]), named=False))
+            folded.append(joined("user", [*waiting, message], label=message.label))
             waiting = []
         elif waiting and not folded:
             # The conversation opens with a reply, so no user message is there yet to take the system text.
-            folded += [PromptMessage("user", "\n\n".join(waiting)), message]
+            folded += [joined("user", waiting), message]
             waiting = []
         else:
             folded.append(message)
     if waiting:
-        folded.append(PromptMessage("user", "\n\n".join(waiting)))
+        folded.append(joined("user", waiting))
     first = next((index for index, message in enumerate(folded) if message.role != "system"), len(folded))
     opens_wrong = first < len(folded) and folded[first].role == "assistant" and not traits.neighbours
     must_speak = traits.needs_user or (not folded and not traits.nothing)
@@ -312,7 +316,7 @@ def _merged(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
         together = list(group)
         first = together[0]
         if len(together) > 1:
-            first = PromptMessage(first.role, "\n\n".join(message.content for message in together))
+            first = joined(first.role, together)
         merged.append(first)
     return merged
 

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from bridge.cli_knowledge import kb_app
+from bridge.cli_models import models_app
+
 if TYPE_CHECKING:
     from bridge.authoring import Kinds
     from bridge.config import Settings
@@ -26,6 +29,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(models_app, name="models")
+app.add_typer(kb_app, name="kb")
 
 WorkflowFile = Annotated[Path, typer.Argument(metavar="FILE", help="A .workflow.json file.", show_default=False)]
 NodeName = Annotated[str, typer.Argument(metavar="NODE", help="The node's name.", show_default=False)]
@@ -39,7 +44,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print every frame as one l
 ModelName = Annotated[
     str, typer.Option("--model", metavar="NAME", help="A catalog model to use instead of the workflow's.")
 ]
+Variables = Annotated[
+    list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="A variable of the workflow; may be repeated.")
+]
+ToolResults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tool",
+        metavar="NAME=RESULT",
+        help="What a tool answers when the model calls it, {argument} standing for an argument; 'done' by default.",
+    ),
+]
 Diagnostics = Annotated[bool, typer.Option("--diagnostics", help="Show what each step read and cost.")]
+
+
+TAVERN_TOOLS = ("open_door=The {door} door stands open.", "close_door=The {door} door is shut.")
+"""What the doors of the tavern answer in the demo."""
 
 
 @app.callback(invoke_without_command=True)
@@ -123,17 +143,24 @@ def chat(
     as_json: AsJson = False,
     model: ModelName = "",
     diagnostics: Diagnostics = False,
+    var: Variables = None,
+    tool: ToolResults = None,
 ) -> None:
     """Talk to a workflow in the terminal."""
-    _chat(workflow, say, as_json, model, diagnostics)
+    _chat(workflow, say, as_json, model, diagnostics, var, tool)
 
 
 @app.command()
 def demo(
-    say: SayLines = None, as_json: AsJson = False, model: ModelName = "", diagnostics: Diagnostics = False
+    say: SayLines = None,
+    as_json: AsJson = False,
+    model: ModelName = "",
+    diagnostics: Diagnostics = False,
+    var: Variables = None,
+    tool: ToolResults = None,
 ) -> None:
     """Talk to the people of the tavern."""
-    _chat(_tavern(), say, as_json, model, diagnostics)
+    _chat(_tavern(), say, as_json, model, diagnostics, var, [*TAVERN_TOOLS, *(tool or ())])
 
 
 @app.command()
@@ -211,20 +238,77 @@ def schema() -> None:
 
 
 @app.command()
-def models(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+def codegen(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="What to write: docs.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write it; the target's own folder by default.", show_default=False)
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; print what is stale as a diff.")] = False,
+) -> None:
+    """Write what is generated from node types, messages, errors, settings and commands.
+
+    With --check the exit code is 1 where something is stale.
+    """
+    from bridge.codegen import TARGETS, difference, emit, write
+
+    chosen = TARGETS.get(target)
+    if chosen is None:
+        _fail(f"there is no target '{target}'; known: {', '.join(TARGETS)}")
+    folder = out or Path(chosen.folder)
+    pages = emit(chosen, _registry())
+    if not check:
+        try:
+            for name in write(chosen, pages, folder):
+                print(folder / name)
+        except OSError as fault:
+            _fail(f"cannot write {fault.filename or folder}: {fault.strerror}", code=1)
+        return
+    stale = difference(chosen, pages, folder)
+    if stale:
+        sys.stdout.write(stale)
+        _fail(f"{folder} is stale; run: parley codegen {target}{'' if out is None else f' --out {out}'}", code=1)
+
+
+@app.command()
+def doctor(
+    workflow: Annotated[
+        Path | None,
+        typer.Argument(metavar="WORKFLOW", help="A .workflow.json file to check as well.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,
     config: ConfigFile = None,
 ) -> None:
-    """List the models of the catalog."""
-    settings = _settings(config, {})
-    from bridge.models import ModelStore
+    """Say whether this machine can run Parley, and what to do where it cannot. Exit code 1 only on problems."""
+    from bridge.doctor import Patient, diagnose, lines_of
+    from bridge.doctor import as_json as plain
 
-    rows = ModelStore(settings, _catalog(settings)).list()
+    raw = None if workflow is None else _read_workflow(workflow)
+    findings = diagnose(
+        Patient(config, workflow, None if workflow is None else lambda settings: _compile(workflow, raw, settings))
+    )
     if as_json:
-        print(json.dumps([row.model_dump() for row in rows], ensure_ascii=False))
-        return
-    for row in rows:
-        print(f"{row.name:<20} {row.type:<10} {row.engine:<10} {row.status:<8} {row.bytes_on_disk / 2**20:8.1f} MiB")
+        print(json.dumps(plain(findings), ensure_ascii=False))
+    else:
+        print("\n".join(lines_of(findings)))
+    if any(finding.level == "problem" for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def estimate(
+    workflow: Annotated[Path, typer.Argument(metavar="WORKFLOW", help="A .workflow.json file.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object; sizes are bytes.")] = False,
+    config: ConfigFile = None,
+) -> None:
+    """Print how much memory a workflow's models will take, without loading them."""
+    settings = _settings(config, {})
+    from bridge.estimate import estimate_workflow, lines_of
+    from bridge.workflow import raise_problems
+
+    compiled, problems = _compile(workflow, _read_workflow(workflow), settings)
+    _guard(lambda: raise_problems(problems))
+    found = estimate_workflow(compiled, workflow.resolve().parent, settings, _catalog(settings))
+    print(json.dumps(found.as_json(), ensure_ascii=False) if as_json else "\n".join(lines_of(found, settings)))
 
 
 @app.command()
@@ -233,7 +317,10 @@ def bench(
         str, typer.Option(help="Numbers of agents that talk at once, separated by commas.")
     ] = "1,2,4,8,16",
     section: Annotated[
-        list[str] | None, typer.Option(help="batching, first-token, parking or overhead; all by default.")
+        list[str] | None,
+        typer.Option(
+            help="batching, first-token, parking, overhead, knowledge-search or embedding; all by default.",
+        ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="How often each side is measured, in turn.", min=1, max=50)] = 5,
     tokens: Annotated[int, typer.Option(help="Tokens that each reply has.", min=8, max=1024)] = 96,
@@ -294,14 +381,15 @@ def _registry() -> Any:
 
 
 def _catalog(settings: Settings) -> Any:
-    from bridge.models import read_catalog
+    from bridge.catalog import read_catalog
 
     return _guard(lambda: read_catalog(Path(settings.catalog) if settings.catalog else None))
 
 
 def _make_services(settings: Settings) -> Any:
     """How the sidecar makes a session and closes what all of them share."""
-    from bridge.models import ModelStore, read_catalog
+    from bridge.catalog import read_catalog
+    from bridge.models import ModelStore
     from bridge.node import default_registry
     from bridge.session import Services, Session
 
@@ -311,10 +399,20 @@ def _make_services(settings: Settings) -> Any:
     return lambda session_id, push: Session(session_id, push, services), models.close
 
 
-def _chat(workflow: Path, say: list[str] | None, as_json: bool, model: str, diagnostics: bool) -> NoReturn:
+def _chat(
+    workflow: Path,
+    say: list[str] | None,
+    as_json: bool,
+    model: str,
+    diagnostics: bool,
+    variables: list[str] | None,
+    tools: list[str] | None,
+) -> NoReturn:
     from bridge.chat import ChatOptions, run_chat
 
-    options = ChatOptions(workflow, tuple(say or ()), as_json, model, diagnostics)
+    options = ChatOptions(
+        workflow, tuple(say or ()), as_json, model, diagnostics, tuple(variables or ()), tuple(tools or ())
+    )
     raise typer.Exit(_guard(lambda: run_chat(options)))
 
 
@@ -372,15 +470,25 @@ def _write_workflow(file: Path, workflow: Any, stdout: bool) -> None:
 
 
 def _problems(file: Path, raw: Any, settings: Settings) -> list[Problem]:
+    problems: list[Problem] = _compile(file, raw, settings)[1]
+    return problems
+
+
+def _compile(file: Path, raw: Any, settings: Settings) -> Any:
+    """The compiled workflow, None where something is an error, and all findings."""
     from bridge.models import ModelStore
+    from bridge.storages import EmbeddedStorages, StringStorages
     from bridge.workflow import CompileScope, compile_workflow
 
     store = ModelStore(settings, _catalog(settings))
+    strings, knowledge = StringStorages(), EmbeddedStorages(store)
+    strings.root = knowledge.root = file.resolve().parent
     scope = CompileScope(
         registry=_registry(),
         model_facts=store.facts,
-        storage_root=file.resolve().parent,
+        strings=strings.find,
+        knowledge=knowledge.describe,
         max_nodes=settings.max_nodes,
         max_template_chars=settings.max_template_chars,
     )
-    return compile_workflow(raw, scope)[1]
+    return compile_workflow(raw, scope)

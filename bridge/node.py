@@ -14,15 +14,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.fields import FieldInfo
 
 from bridge.authoring import NodeKind
+from bridge.classify import Label
 from bridge.errors import ParleyError
-from bridge.protocol import HistoryRole, Send, Severity
+from bridge.protocol import HistoryRole, Send, Severity, StorageKind, ToolCallFormat
+from bridge.storage import StringStorage
 from bridge.template import Template
+
+if TYPE_CHECKING:
+    from bridge.filter import Filter, Schema
+    from bridge.retrieval import Hit
+    from bridge.tool_call import Call, ParsedReply, Tool
 
 ENTRY_POINT_GROUP = "parley.nodes"
 Placement = Literal["InPlaceOfUser", "BeforeUserAsUser", "BeforeUserAsSystem", "AfterUserAsUser", "AfterUserAsSystem"]
@@ -35,6 +42,9 @@ class Kind(str, Enum):
     TEXT = "text"  # several lines
     TEMPLATE = "template"  # several lines with Mustache tags
     REGEX_LIST = "regex_list"
+    STRING_STORAGE = "string_storage"  # a file under the storage folder, or a storage made by name
+    EMBEDDED_STORAGE = "embedded_storage"
+    FILTER = "filter"  # a tree of conditions on the fields of an embedded storage
     MODEL = "model"
     FILE = "file"
     SLOT_INPUT = "slot_input"
@@ -89,11 +99,63 @@ class TurnView(Protocol):
     async def generate(self) -> str:
         """Let the model of a ReplyNode answer; streams, records and replays it as the node says. Returns the text."""
 
-    async def write(self, text: str) -> None:
-        """Write `text` to this node's slot; sent and replayed as the node says (not at all for types that can't)."""
+    async def write(self, text: str, *, spoken: bool = True) -> None:
+        """Write `text` to this node's slot; sent and replayed as the node says (not at all for types that can't).
+
+        `spoken` False: neither sent nor replayed, whatever the node says.
+        """
 
     async def summarize(self, trigger_tokens: int, keep_recent_turns: int) -> None:
         """Let a ModelNode's model write a new summary of the dialog where the turns without one ask for it."""
+
+    async def choose(
+        self, labels: Sequence[Label], *, input_name: str, task: str, question: str, history_turns: int
+    ) -> list[float]:
+        """Let a ModelNode's model decide between at most 26 labels; the probability of each.
+
+        `task` ends the system message, `question` stands behind the text of the input. No text is generated.
+        """
+
+    async def ask_for_calls(
+        self, tools: Sequence[Tool], format_name: ToolCallFormat | Literal[""], *, constrain: bool
+    ) -> ParsedReply:
+        """Let a ModelNode's model read the tools' definitions and answer: which calls it makes, what it says beside.
+
+        `format_name` empty: the model's own, else chatml.
+        """
+
+    async def call_tools(
+        self,
+        calls: Sequence[Call],
+        format_name: ToolCallFormat | Literal[""],
+        *,
+        notify: bool,
+        wait_s: float,
+        keep: bool,
+    ) -> list[str]:
+        """Hand calls to the client and wait for their results; those that came in time, in call order.
+
+        `keep`: later prompts carry each call that has a result, and the result.
+        """
+
+    async def search(self, storage: str, text: str, *, top_k: int, threshold: float, only: Filter | None) -> list[Hit]:
+        """What an embedded storage has that is nearest to `text`, nearest first. `threshold` 0: however far."""
+
+    @property
+    def intent(self) -> str:
+        """The intent that was found last this turn; empty where none was."""
+
+    def set_intent(self, intent: str) -> None:
+        """Let `{{intent}}` and later nodes know an intent; empty: none was found."""
+
+    def set_attribute(self, name: str, label: str) -> None:
+        """Let `{{attribute.<name>}}` know a label; empty: none was found."""
+
+    def add_knowledge(self, source: str, hits: Sequence[Hit]) -> None:
+        """Put what a search found under a source's name; what the source brought before is replaced."""
+
+    def notify(self, event: str, data: Mapping[str, Any]) -> None:
+        """Tell the client of something beside speech."""
 
     def add_instruction(self, name: str, text: str) -> None:
         """Put an instruction in force for the rest of the turn."""
@@ -116,14 +178,29 @@ class Checks(Protocol):
         severity: Severity = "error",
         error: type[ParleyError] | None = None,
         index: int | None = None,
+        inside: str = "",
     ) -> None:
-        """Report a finding about one of this node's parameters (or its `index`-th entry)."""
+        """Report a finding about one of this node's parameters (or its `index`-th entry, or a path `inside` that)."""
 
-    def strings(self, storage: str, inline: Sequence[str], default: str) -> Sequence[str] | None:
-        """The texts of a node's string storage: the named one, else `inline`, else the packaged list `default`.
+    def strings(
+        self,
+        storage: str,
+        inline: Sequence[str],
+        default: str,
+        *,
+        keys: Sequence[str] = (),
+        kind: StorageKind | None = None,
+    ) -> StringStorage | None:
+        """A node's string storage: the named one, else the inline texts (and keys), else the packaged file `default`.
 
-        A missing or unreadable storage is reported here; the answer is then None.
+        A missing or unreadable storage, and one of another kind, is reported here; the answer is then None.
         """
+
+    def knowledge(self, storage: str, *, field: str) -> Schema | None:
+        """The metadata fields of an embedded storage; None where it cannot be used, which is reported here."""
+
+    def filter(self, raw: Mapping[str, Any], schema: Schema, *, field: str) -> Filter | None:
+        """A filter that is ready to be used; None for an empty one, and for a wrong one, which is reported here."""
 
     @property
     def prompt_budgets(self) -> Sequence[int]:
@@ -141,6 +218,10 @@ class Node(BaseModel, ABC):
     """Prefix of the template tag that this node's name makes readable, such as `instruction_`."""
     tag_name_field: ClassVar[str] = ""
     """The parameter that gives that name when it is not empty."""
+    offers: ClassVar[Mapping[str, str]] = {}
+    """Other template tags that the type fills, each with what it stands for."""
+    events: ClassVar[Mapping[str, str]] = {}
+    """The NodeEvents that the type pushes, each with what its data holds."""
 
     name: str = param("", "The node's name; other nodes and the game know it by this.", kind=Kind.NAME, structural=True)
 
@@ -162,6 +243,11 @@ class Node(BaseModel, ABC):
     def templates(self) -> dict[str, Template]:
         """The compiled template parameters by field; filled by the workflow compiler."""
         return self._templates
+
+    @property
+    def gives_attributes(self) -> Sequence[str]:
+        """The names that this node makes readable as `{{attribute.<name>}}`."""
+        return ()
 
     @classmethod
     def exit_fields(cls) -> dict[str, str]:
@@ -219,11 +305,14 @@ class Example(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     speaker: str = Field(min_length=1, max_length=200, description="The label before the colon.")
-    text: str = Field(max_length=4000)
+    text: str = Field(max_length=4000, description="What is said.")
 
 
 class ModelNode(Node):
     """The parameters that every node with a language model has."""
+
+    chooses: ClassVar[bool] = False
+    """The type uses `TurnView.choose`; its model must have a token for each letter."""
 
     model: str = param(
         "", "Model of the catalog; empty: the workflow's default_model.", kind=Kind.MODEL, structural=True

@@ -29,25 +29,36 @@ def full_schema(registry: Registry) -> dict[str, Any]:
         "additionalProperties": False,
         "required": ["start_node", "nodes"],
         "properties": {
-            "version": {"const": WORKFLOW_VERSION, "default": WORKFLOW_VERSION},
+            "version": {
+                "const": WORKFLOW_VERSION,
+                "default": WORKFLOW_VERSION,
+                "description": "The version of this format; a sidecar refuses a newer one.",
+            },
             "start_node": {"type": "string", "description": "The node that a turn begins with."},
             "default_model": {"type": "string", "description": "Model of nodes that name none."},
-            "player_name": {"type": "string", "default": "Player", "maxLength": 200},
+            "player_name": {
+                "type": "string",
+                "default": "Player",
+                "maxLength": 200,
+                "description": "The player's label in scripts (transcript format).",
+            },
             "variables": {
                 "type": "array",
+                "description": "What the game lets templates and filters read.",
                 "items": {
                     "type": "object",
                     "additionalProperties": False,
                     "required": ["name", "type", "value"],
                     "properties": {
-                        "name": {"type": "string"},
-                        "type": {"enum": list(VARIABLE_TYPES)},
-                        "value": {},
+                        "name": {"type": "string", "description": "As in {{var.<name>}}."},
+                        "type": {"enum": list(VARIABLE_TYPES), "description": "What values it takes."},
+                        "value": {"description": "What it is until the game changes it."},
                     },
                 },
             },
             "nodes": {
                 "type": "array",
+                "description": "The steps of a turn; their order means nothing.",
                 "minItems": 1,
                 "items": {"anyOf": [{"$ref": f"#/$defs/Node{name}"} for name in registry]},
             },

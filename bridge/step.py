@@ -2,55 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import to_jsonable_python
 
-from bridge import summary, template
-from bridge.answer_text import AnswerRules
-from bridge.authoring import RESERVED
-from bridge.budget import MESSAGE_COST, cost_of_examples, cost_of_messages, fit_turns
-from bridge.chat_format import Rendered, Script, prompt_tokens
-from bridge.engine import GenerateRequest, GenerationResult
-from bridge.errors import ParleyError, PromptTooLong
-from bridge.models import LoadedModel, combine_sampling
-from bridge.node import ModelNode, Node, ReplyNode, SpeakingNode
-from bridge.prompt import (
-    PromptMessage,
-    View,
-    current_turn,
-    earlier_turn,
-    opening,
-    project,
-    spoken_reply,
-    user_area,
-)
-from bridge.protocol import InstructionRecord, Output, StepFinish, Summary
+from bridge import template
+from bridge.asking import Asking
+from bridge.classify import Label
+from bridge.node import Node, SpeakingNode
+from bridge.protocol import InstructionRecord, KnowledgeChunkRecord, KnowledgeRecord, Output, StepFinish, ToolCallFormat
+from bridge.tool_call import Call, ParsedReply, Tool
 from bridge.variables import Value
 from bridge.wording import words_of
 
 if TYPE_CHECKING:
+    from bridge.filter import Filter
+    from bridge.retrieval import Hit
     from bridge.turn import Turn
-
-
-COUNTED_AT_ONCE = 32_768
-"""Characters of a text whose tokens are counted without leaving the event loop."""
-FORMAT_ALLOWANCE = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A prompt ready to be read, in every form it has."""
-
-    messages: list[PromptMessage]
-    rendered: Rendered
-    tokens: tuple[int, ...]
-    window: int
-    max_tokens: int
 
 
 class Step:
@@ -63,9 +33,9 @@ class Step:
         self.generating = False
         self._spoke = False
         self._started = time.monotonic()
-        self._details: dict[str, Any] = {}
-        self._input: dict[str, Any] = {}
-        self._facts: dict[str, Any] = {}
+        self.details: dict[str, Any] = {}
+        self.input: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {}
 
     @property
     def user_message(self) -> str:
@@ -77,18 +47,18 @@ class Step:
     def read_input(self, name: str) -> str:
         slot = name or "user_message"
         if slot not in self.turn.slots:
-            self._details["input_missing"] = slot
+            self.details["input_missing"] = slot
         text = self.slot(slot)
-        self._input = {"slot": slot, "text": text}
+        self.input = {"slot": slot, "text": text}
         return text
 
     def variable(self, name: str) -> Value:
         return self.turn.variables[name]
 
     def render(self, field: str) -> str:
-        return self._rendering(field, self.turn.user_message)
+        return self.rendering(field, self.turn.user_message)
 
-    def _rendering(self, field: str, user_message: str) -> str:
+    def rendering(self, field: str, user_message: str) -> str:
         compiled = self.node.templates.get(field)
         if compiled is None:
             return ""
@@ -99,6 +69,15 @@ class Step:
                 variables=self.turn.variables,
                 instructions=[(item.name, item.text) for item in self.turn.instructions],
                 summary=self.turn.summary_text,
+                intent=self.turn.intent,
+                attributes=self.turn.attributes,
+                knowledge=[
+                    template.KnowledgeSource(
+                        item.source,
+                        tuple(template.KnowledgeChunk(c.id, c.text, c.distance) for c in item.chunks),
+                    )
+                    for item in self.turn.knowledge.values()
+                ],
             ),
             self.turn.cast.settings.max_turn_chars,
         )
@@ -118,21 +97,21 @@ class Step:
     def detail(self, **values: Any) -> None:
         for name, value in values.items():
             try:
-                self._details[name] = to_jsonable_python(value, fallback=repr)
+                self.details[name] = to_jsonable_python(value, fallback=repr)
             except Exception as fault:  # a value of any make: it may be cyclic, or refuse to be looked at
-                self._details[name] = f"(cannot be shown: {words_of(fault)})"
+                self.details[name] = f"(cannot be shown: {words_of(fault)})"
 
     def warn(self, message: str) -> None:
         self.turn.warn(message, self.node.name)
 
-    async def write(self, text: str) -> None:
-        self._may_speak()
-        self._write(text)
-        send = getattr(self.node, "send", "None")
+    async def write(self, text: str, *, spoken: bool = True) -> None:
+        self.may_speak()
+        self.put(text, spoken=spoken)
+        send = getattr(self.node, "send", "None") if spoken else "None"
         if send != "None":
             self.turn.send(self.number, self.node.name, text, is_final=True, is_delta=send == "Streamed")
 
-    def _may_speak(self) -> None:
+    def may_speak(self) -> None:
         self.turn.must_go_on()
         if self._spoke or self.generating or self.turn.was_sent(self.number) is not None:
             raise RuntimeError("a node writes or generates once in a step; take an exit to another node for more")
@@ -143,264 +122,89 @@ class Step:
             self.turn.finish.append(StepFinish(step=self.number, node_name=self.node.name, reason="error"))
         if self.turn.is_open(self.number):
             self.turn.send(self.number, self.node.name, "", is_final=True)
-            self._write(self.turn.was_sent(self.number) or "")
+            self.put(self.turn.was_sent(self.number) or "")
 
-    def _write(self, text: str) -> None:
+    def put(self, text: str, *, spoken: bool = True) -> None:
+        """Write to the node's slot and record it."""
         self.turn.account(len(text))
         self._spoke = True
-        output = output_of(self.node, self.number, text)
+        output = output_of(self.node, self.number, text, spoken=spoken)
         self.turn.slots[output.slot] = text
         self.turn.outputs.append(output)
 
+    # ---- models
+
     async def generate(self) -> str:
-        node = self.node
-        if not isinstance(node, ReplyNode):
-            raise TypeError(f"{node.type_name} is no ReplyNode, so it cannot generate")
-        self._may_speak()
-        turn = self.turn
-        cast = turn.cast
-        model = cast.models[cast.workflow.model_of(node)]
-        examples = [(line.speaker, line.text) for line in node.examples or model.entry.examples]
-        script = Script(node.history_name or node.name, cast.workflow.player_name, examples)
-        view = self._reply_view(node)
-        await self._count_long(model, [*opening(view), *current_turn(view)])
-        prompt = self._fit(node, model, view, script)
-        request = self._request(node, model, prompt, self._rules(node, prompt.rendered, script))
-        request = replace(request, replay=self._replay(node, model, view, prompt, script))
-        result = await self._stream(node, model, request, streamed=node.send == "Streamed")
-        self._write(result.text)
-        spoken = spoken_reply(result.tokens, model.engine.vocabulary.piece, result.text)
-        if spoken is not None:
-            cast.dialog.remember_spoken(node.name, (len(cast.dialog), self.number), spoken)
-        if node.send == "Whole":
-            turn.send(self.number, node.name, result.text, is_final=True, is_delta=False)
-        return result.text
+        return await Asking(self).generate()
 
     async def summarize(self, trigger_tokens: int, keep_recent_turns: int) -> None:
-        node = self.node
-        if not isinstance(node, ModelNode):
-            raise TypeError(f"{node.type_name} is no ModelNode, so it cannot summarize")
-        dialog = self.turn.cast.dialog
-        model = self.turn.cast.models[self.turn.cast.workflow.model_of(node)]
-        covered = dialog.summary.covers if dialog.summary else 0
-        view = replace(self._view(node, []), first_turn=covered, summary="")
-        turns = summary.turns_to_cover(view, keep_recent_turns)
-        self._details["covers"] = covered
-        if not turns or not summary.reaches(view, trigger_tokens, model.count):
-            return
-        try:
-            text = await self._write_summary(node, model, view, turns)
-        except ParleyError as fault:
-            self.warn(f"the summary failed and the old one stays: {fault.name}: {fault}")
-            return
-        if not text:
-            self.warn("the model wrote no summary; the old one stays")
-            return
-        self._details["covers"] = turns.stop
-        dialog.summarise(Summary(text=text, covers=turns.stop))
-        self.turn.event(self.number, node.name, "summary_written", {"covers": turns.stop, "text": text})
+        await Asking(self).summarize(trigger_tokens, keep_recent_turns)
 
-    async def _write_summary(self, node: ModelNode, model: LoadedModel, view: View, turns: range) -> str:
-        """The new summary, in as many passes as its window needs; nothing is kept of a pass that fails."""
-        examples = [(line.speaker, line.text) for line in node.examples]
-        script = Script(summary.LABEL, view.player_name, examples)
-        window = node.context_size or model.context_size
-        budget = window - node.max_tokens - cost_of_examples(examples, model.count)
-        dialog = self.turn.cast.dialog
-        text = dialog.summary.text if dialog.summary else ""
-        while turns:
-            step = summary.next_pass(view, turns, text, budget=budget, count=model.count)
-            prompt = self._render(model, step.messages, script, window, node.max_tokens)
-            self._describe(node, model, prompt)
-            rules = AnswerRules(
-                stop=(*node.stop, *prompt.rendered.stop),
-                own_label=summary.LABEL,
-                other_labels=self._labels(examples),
-                starts_in_reasoning=prompt.rendered.starts_in_reasoning,
-                whole=True,
-            )
-            result = await self._stream(node, model, self._request(node, model, prompt, rules), streamed=False)
-            if not result.text:
-                return ""
-            text, turns = result.text, range(step.covers, turns.stop)
-        return text
-
-    # ---- prompts
-
-    def _view(self, node: ModelNode, area: list[PromptMessage]) -> View:
-        turn = self.turn
-        dialog = turn.cast.dialog
-        return View(
-            node_name=node.name,
-            system_prompt=node.system_prompt,
-            player_name=turn.cast.workflow.player_name,
-            history=dialog.interactions,
-            first_turn=dialog.first_turn(node.name),
-            user_message=turn.user_message,
-            outputs=turn.outputs,
-            area=area,
-            spoken=dialog.spoken_by(node.name),
-            summary=dialog.summary.text if dialog.summary else "",
+    async def choose(
+        self, labels: Sequence[Label], *, input_name: str, task: str, question: str, history_turns: int
+    ) -> list[float]:
+        self.turn.must_go_on()
+        asking = Asking(self)
+        return await asking.choose(
+            labels, input_name=input_name, task=task, question=question, history_turns=history_turns
         )
 
-    def _reply_view(self, node: ReplyNode) -> View:
-        turn = self.turn
-        in_place = node.placement == "InPlaceOfUser"
-        rendering = None
-        if "template" in node.templates:
-            rendering = self._rendering("template", turn.user_message if in_place else "")
-        area = user_area(
-            input_text=self.read_input(node.input),
-            user_message=turn.user_message,
-            rendering=rendering,
-            placement=node.placement,
-            player_name=turn.cast.workflow.player_name,
-        )
-        return self._view(node, area)
+    async def ask_for_calls(
+        self, tools: Sequence[Tool], format_name: ToolCallFormat | Literal[""], *, constrain: bool
+    ) -> ParsedReply:
+        return await Asking(self).ask_for_calls(tools, format_name, constrain=constrain)
 
-    async def _count_long(self, model: LoadedModel, messages: Sequence[PromptMessage]) -> None:
-        """Count the tokens of long texts in a worker thread, so that nobody waits; the counts are kept."""
-        for message in messages:
-            if len(message.content) > COUNTED_AT_ONCE:
-                await asyncio.to_thread(model.count, message.content)
-
-    def _fit(self, node: ReplyNode, model: LoadedModel, view: View, script: Script) -> Prompt:
-        """The prompt with as many earlier turns as its budget holds; the turns left out never come back."""
-        dialog = self.turn.cast.dialog
-        window = node.context_size or model.context_size
-        budget = window - node.max_tokens
-        fixed = cost_of_messages([*opening(view), *current_turn(view)], model.count)
-        if fixed > 2 * window + FORMAT_ALLOWANCE:
-            # Far beyond any doubt; rendering and tokenizing it whole would only take long.
-            raise self._too_long(node, fixed, window)
-        if script.examples:
-            fixed += cost_of_examples(script.examples, model.count)
-            fixed += 0 if opening(view) else MESSAGE_COST
-        count = len(view.history)
-        fit = fit_turns(
-            fixed,
-            lambda index: cost_of_messages(earlier_turn(view, index), model.count),
-            view.first_turn,
-            count,
-            budget,
-        )
-        first = fit.first
-        prompt = self._render(model, project(replace(view, first_turn=first)), script, window, node.max_tokens)
-        while first < count and len(prompt.tokens) + node.max_tokens > window:
-            first += 1
-            prompt = self._render(model, project(replace(view, first_turn=first)), script, window, node.max_tokens)
-        if fit.over:
-            self.warn(
-                f"PromptOverBudget: the system message and the current turn alone are taken for {fixed} tokens; "
-                f"{budget} are there (context_size {window} - max_tokens {node.max_tokens}), so no history is shown"
-            )
-        dialog.leave_behind(node.name, first)
-        dropped = first - view.first_turn
-        self.turn.dropped_turns = max(self.turn.dropped_turns, dropped)
-        self._facts["budget"] = {
-            "context_size": window,
-            "max_tokens": node.max_tokens,
-            "prompt_budget": budget,
-            "estimate": fit.estimate,
-            "first_turn": first,
-            "dropped_turns": dropped,
-        }
-        self._describe(node, model, prompt)
-        if len(prompt.tokens) > window - 1:
-            raise self._too_long(node, len(prompt.tokens), window)
-        return prompt
-
-    def _replay(self, node: ReplyNode, model: LoadedModel, view: View, prompt: Prompt, script: Script) -> int | None:
-        """How much of the prompt the node's next one begins with; None: all of it, and the reply."""
-        shows_line = "template" not in node.templates and node.input in ("", RESERVED)
-        if shows_line and node.history_role == "Assistant":
-            return len(prompt.tokens) if node.history_name and not model.format.labels_lines else None
-        shown = current_turn(replace(view, area=[]))
-        if not shown and view.user_message:
-            shown = [PromptMessage("user", view.user_message, label=view.player_name)]
-        earlier = project(replace(view, first_turn=self._facts["budget"]["first_turn"], outputs=[], area=[]))
-        # What follows is not known, but that it is not this: a line of a speaker that does not exist.
-        unknown = PromptMessage("user", "\uffff", label="\uffff")
-        rendered = model.format.render([*earlier, *shown, unknown], script)
-        following = prompt_tokens(rendered, model.engine.vocabulary)
-        pairs = enumerate(zip(prompt.tokens, following, strict=False))
-        return next((index for index, (one, other) in pairs if one != other), min(len(prompt.tokens), len(following)))
-
-    def _too_long(self, node: ModelNode, tokens: int, window: int) -> PromptTooLong:
-        return PromptTooLong(
-            f"the prompt of node '{node.name}' has {tokens} tokens without any history; "
-            f"its window has {window} (context_size)"
+    async def call_tools(
+        self,
+        calls: Sequence[Call],
+        format_name: ToolCallFormat | Literal[""],
+        *,
+        notify: bool,
+        wait_s: float,
+        keep: bool,
+    ) -> list[str]:
+        self.turn.must_go_on()
+        shape = Asking(self).tool_format(format_name)
+        return await self.turn.tools.call(
+            self.number, self.node.name, calls, shape.name, notify=notify, wait_s=wait_s, keep=keep
         )
 
-    def _render(
-        self, model: LoadedModel, messages: list[PromptMessage], script: Script, window: int, max_tokens: int
-    ) -> Prompt:
-        rendered = model.format.render(messages, script)
-        return Prompt(messages, rendered, tuple(prompt_tokens(rendered, model.engine.vocabulary)), window, max_tokens)
+    # ---- what nodes find out
 
-    def _request(self, node: ModelNode, model: LoadedModel, prompt: Prompt, rules: AnswerRules) -> GenerateRequest:
-        return GenerateRequest(
-            sequence=f"{self.turn.cast.agent_id}/{node.name}",
-            prompt=prompt.tokens,
-            max_tokens=prompt.max_tokens,
-            context_size=prompt.window,
-            sampling=combine_sampling(model.entry.default_sampling, node.sampling),
-            answer=rules,
-            user_text=next((m.content for m in reversed(prompt.messages) if m.role == "user"), ""),
+    async def search(self, storage: str, text: str, *, top_k: int, threshold: float, only: Filter | None) -> list[Hit]:
+        self.turn.must_go_on()
+        self.turn.touch()
+        held = self.turn.cast.knowledge[storage]
+        hits = await held.storage.search(
+            held.model.engine, text, top_k=top_k, threshold=threshold, filter=only, variables=self.turn.variables
         )
+        self.turn.touch()
+        self.turn.must_go_on()
+        return hits
 
-    def _rules(self, node: ReplyNode, rendered: Rendered, script: Script) -> AnswerRules:
-        return AnswerRules(
-            stop=(*node.stop, *rendered.stop),
-            own_label=script.label,
-            other_labels=tuple(label for label in self._labels(script.examples) if label != script.label),
-            strip_reasoning=node.strip_reasoning,
-            starts_in_reasoning=rendered.starts_in_reasoning,
-            whole=node.send != "Streamed",
-        )
+    @property
+    def intent(self) -> str:
+        return self.turn.intent
 
-    def _labels(self, examples: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-        """Everybody whose label may stand before a line."""
-        workflow = self.turn.cast.workflow
-        speakers = (speaker for speaker, _ in examples)
-        return tuple(sorted({workflow.player_name, *workflow.labels().values(), *speakers}))
+    def set_intent(self, intent: str) -> None:
+        self.turn.must_go_on()
+        self.turn.intent = intent
 
-    async def _stream(
-        self, node: ModelNode, model: LoadedModel, request: GenerateRequest, *, streamed: bool
-    ) -> GenerationResult:
-        turn = self.turn
-        turn.must_go_on()
-        self.generating = True
-        generation = turn.generation = model.engine.generate(request)
-        try:
-            async for delta in generation:
-                turn.touch()
-                if streamed:
-                    turn.send(self.number, node.name, delta, is_final=False)
-        except ParleyError:
-            self.generating = False
-            turn.finish.append(StepFinish(step=self.number, node_name=node.name, reason="error"))
-            raise
-        finally:
-            generation.cancel()
-        turn.must_go_on()
-        result = generation.result
-        self.generating = False
-        turn.generation = None
-        turn.tokens_generated += result.usage.generated_tokens
-        turn.finish.append(StepFinish(step=self.number, node_name=node.name, reason=result.finish))
-        if streamed:
-            turn.send(self.number, node.name, "", is_final=True)
-        self._facts.update(usage=_usage(result), finish=result.finish, reasoning=result.reasoning)
-        return result
+    def set_attribute(self, name: str, label: str) -> None:
+        self.turn.must_go_on()
+        self.turn.attributes[name] = label
+
+    def add_knowledge(self, source: str, hits: Sequence[Hit]) -> None:
+        self.turn.must_go_on()
+        chunks = [KnowledgeChunkRecord(id=hit.id, text=hit.text, distance=hit.distance) for hit in hits]
+        self.turn.account(sum(len(chunk.text) for chunk in chunks))
+        self.turn.knowledge[source] = KnowledgeRecord(source=source, chunks=chunks)
+
+    def notify(self, event: str, data: Mapping[str, Any]) -> None:
+        self.turn.must_go_on()
+        self.turn.event(self.number, self.node.name, event, dict(data))
 
     # ---- diagnostics
-
-    def _describe(self, node: ModelNode, model: LoadedModel, prompt: Prompt) -> None:
-        self._facts["model"] = model.entry.name
-        if self.turn.cast.enable_diagnostics:
-            self._input["prompt"] = [{"role": message.role, "content": message.content} for message in prompt.messages]
-            self._input["rendered"] = prompt.rendered.text
 
     def debug(self, taken: str) -> dict[str, Any]:
         """This step's entry in the diagnostics."""
@@ -412,16 +216,16 @@ class Step:
             "exit": taken,
             "start_ms": milliseconds(self._started - self.turn.started),
             "duration_ms": milliseconds(time.monotonic() - self._started),
-            "input": self._input,
+            "input": self.input,
             "output": output.model_dump(include={"slot", "text", "send", "history_role"}) if output else None,
-            **self._facts,
-            "details": self._details,
+            **self.facts,
+            "details": self.details,
         }
 
 
-def output_of(node: Node, number: int, text: str) -> Output:
-    """The record of what a node wrote in a step."""
-    if isinstance(node, SpeakingNode):
+def output_of(node: Node, number: int, text: str, *, spoken: bool = True) -> Output:
+    """The record of what a node wrote in a step. `spoken` False: neither sent nor replayed, whatever the node says."""
+    if spoken and isinstance(node, SpeakingNode):
         return Output(
             step=number,
             node_name=node.name,
@@ -432,19 +236,6 @@ def output_of(node: Node, number: int, text: str) -> Output:
             history_name=node.history_name,
         )
     return Output(step=number, node_name=node.name, slot=node.slot_name, text=text)
-
-
-def _usage(result: GenerationResult) -> dict[str, Any]:
-    usage = result.usage
-    return {
-        "prompt_tokens": usage.prompt_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "evaluated_tokens": usage.evaluated_tokens,
-        "generated_tokens": usage.generated_tokens,
-        "ttft_ms": round(usage.ttft_ms, 3),
-        "tokens_per_s": round(usage.tokens_per_s, 2),
-        "dropped": usage.dropped,
-    }
 
 
 def milliseconds(seconds: float) -> float:

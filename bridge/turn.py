@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
@@ -29,16 +29,20 @@ from bridge.protocol import (
     FinishReason,
     InstructionRecord,
     Interaction,
+    KnowledgeRecord,
     NodeEvent,
     Output,
     Push,
     StepFinish,
+    ToolCallRecord,
     TurnComplete,
     TurnError,
     TurnStatus,
     Warning,
 )
 from bridge.step import Step, milliseconds, output_of
+from bridge.storages import HeldKnowledge
+from bridge.turn_tools import ToolCalls
 from bridge.variables import Value
 from bridge.wording import shown, words_of
 from bridge.workflow import Workflow
@@ -57,6 +61,8 @@ class Cast:
     dialog: Dialog
     models: Mapping[str, LoadedModel]
     """By catalog name: every model that some node uses."""
+    knowledge: Mapping[str, HeldKnowledge]
+    """By the name that nodes use: every embedded storage."""
     settings: Settings
     enable_diagnostics: bool = False
     max_steps: int = 64
@@ -97,6 +103,10 @@ class Turn:
         self.slots: dict[str, str] = {"user_message": user_message}
         self.outputs: list[Output] = []
         self.instructions: list[InstructionRecord] = []
+        self.intent = ""
+        self.attributes: dict[str, str] = {}
+        self.knowledge: dict[str, KnowledgeRecord] = {}
+        self.tools = ToolCalls(turn_id, self.event, self._stand_still)
         self.finish: list[StepFinish] = []
         self.tokens_generated = 0
         self.dropped_turns = 0
@@ -127,9 +137,18 @@ class Turn:
         """End the turn now, with its TurnComplete. Idempotent; without effect once it has ended."""
         self._end("Cancelled")
 
+    @property
+    def calls(self) -> Sequence[ToolCallRecord]:
+        """Tool calls so far."""
+        return self.tools.records
+
+    def _stand_still(self, seconds: float) -> None:
+        """For so long a lack of progress is no fault."""
+        self._progress = time.monotonic() + seconds
+
     def touch(self) -> None:
         """Note that the turn got on."""
-        self._progress = time.monotonic()
+        self._progress = max(self._progress, time.monotonic())  # it may stand in the future: see _stand_still
 
     def warn(self, message: str, node_name: str) -> None:
         """Tell the developer; the turn goes on."""
@@ -320,7 +339,11 @@ class Turn:
             turn_id=self.turn_id,
             user=self.user_message,
             outputs=outputs,
+            tool_calls=self.tools.records,
+            intent=self.intent,
+            attributes=self.attributes,
             instructions=self.instructions,
+            knowledge=list(self.knowledge.values()),
             status=status,
             time=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         )
@@ -346,6 +369,8 @@ class Turn:
             "duration_ms": milliseconds(time.monotonic() - self.started),
             "slots": dict(self.slots),
             "steps": self._steps,
+            "intent": self.intent,
+            "attributes": dict(self.attributes),
             "summary": self.cast.dialog.summary.text if self.cast.dialog.summary else "",
             "warnings": self._warnings,
         }

@@ -6,17 +6,17 @@ import contextlib
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, Protocol
 
 from pydantic import ValidationError
 
 from bridge import errors
 from bridge.authoring import AuthoringError, check_name
-from bridge.node import Kind, ModelNode, Node, Registry, ReplyNode
-from bridge.protocol import Problem, Severity
-from bridge.storage import choose_strings
+from bridge.filter import Filter, Schema, compile_filter
+from bridge.node import Kind, ModelNode, Node, Registry, ReplyNode, is_structural
+from bridge.protocol import Problem, Severity, StorageKind
+from bridge.storage import StringStorage, make_string_storage, packaged_list
 from bridge.template import TemplateFault, compile_template
 from bridge.variables import VARIABLE_TYPES, Declared, Value, VariableType, check_variable
 from bridge.wording import cut, shown, words_of
@@ -38,6 +38,19 @@ class Workflow:
     default_model: str
     player_name: str
     variables: Declared
+    source: Mapping[str, Any]
+    """The workflow's JSON, with every change of parameters since."""
+    held: Mapping[str, StringStorage]
+    """By node: the string storage that it was compiled with."""
+
+    @property
+    def embedded_storages(self) -> set[str]:
+        """The names of all embedded storages that nodes use."""
+        return {
+            str(getattr(node, field))
+            for node in self.nodes.values()
+            for field in type(node).fields_of(Kind.EMBEDDED_STORAGE)
+        }
 
     def model_of(self, node: ModelNode) -> str:
         """The catalog name of a node's model."""
@@ -68,6 +81,23 @@ class ModelFacts:
     """0: only the model file knows."""
 
 
+class Described(Protocol):
+    """An embedded storage, built or not."""
+
+    @property
+    def schema(self) -> Schema:
+        """The fields of its records."""
+
+    @property
+    def embedding_model(self) -> str:
+        """The catalog name of its model."""
+
+
+def no_storage(name: str) -> NoReturn:
+    """Where there is no session, there are no storages."""
+    raise errors.StorageFileNotFound(f"there is no storage '{cut(name)}' here")
+
+
 @dataclass(frozen=True, slots=True)
 class CompileScope:
     """What a workflow is compiled against."""
@@ -75,7 +105,10 @@ class CompileScope:
     registry: Registry
     model_facts: Callable[[str], ModelFacts | None]
     """None: the catalog has no such model."""
-    storage_root: Path | None = None
+    strings: Callable[[str], StringStorage] = no_storage
+    """The string storage of a name. Raises the storage errors."""
+    knowledge: Callable[[str], Described] = no_storage
+    """What is known of an embedded storage before it is built. Raises the storage errors."""
     max_nodes: int = 512
     max_template_chars: int = 65_536
 
@@ -98,16 +131,72 @@ def compile_workflow(raw: object, scope: CompileScope) -> tuple[Workflow | None,
     return (None if failed else workflow), problems
 
 
-def raise_problems(problems: Sequence[Problem]) -> None:
+def change_node(workflow: Workflow, node_name: str, params: Mapping[str, Any], scope: CompileScope) -> Workflow:
+    """The workflow with some parameters of one node changed.
+
+    Raises UnknownNode, ParamNotMutable, and for what is wrong with a value the error that the compiler would give, with
+    every finding; `path` begins with `$.params`.
+    """
+    node = workflow.nodes.get(node_name)
+    if node is None:
+        raise errors.UnknownNode(f"the workflow has no node '{cut(node_name)}'", node_name=cut(node_name))
+    fixed = fixed_params(type(node))
+    for key in params:
+        if key in fixed:
+            raise errors.ParamNotMutable(
+                f"{node.type_name}.{key} is fixed when the agent is made; these may change: "
+                f"{', '.join(name for name in type(node).model_fields if name not in fixed)}",
+                node_name=node_name,
+                path=f"$.params.{key}",
+            )
+    place = list(workflow.nodes).index(node_name)
+    nodes = list(workflow.source["nodes"])
+    nodes[place] = _merged(nodes[place], params)
+    compiler = _Compiler(scope, only=node_name)
+    changed = compiler.compile({**workflow.source, "nodes": nodes})
+    base = f"$.nodes[{place}]"
+    raise_problems(
+        [
+            problem.model_copy(update={"path": problem.path.replace(base, "$.params", 1)})
+            for problem in compiler.problems
+            if problem.node_name == node_name and problem.severity == "error"
+        ],
+        shared=errors.InvalidValue,
+    )
+    assert changed is not None
+    return replace(
+        workflow,
+        nodes={**workflow.nodes, node_name: changed.nodes[node_name]},
+        source=changed.source,
+        held={**workflow.held, **changed.held},
+    )
+
+
+def fixed_params(cls: type[Node]) -> list[str]:
+    """The parameters of a node type that cannot change once an agent is made."""
+    return ["type", *(name for name, info in cls.model_fields.items() if is_structural(info))]
+
+
+def _merged(raw: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """A node's JSON with parameters changed; sampling is sparse itself, and null in it takes a value back."""
+    merged = {**raw, **params}
+    sampling, before = params.get("sampling"), raw.get("sampling")
+    if isinstance(sampling, Mapping):
+        merged["sampling"] = {**(before if isinstance(before, Mapping) else {}), **sampling}
+    return merged
+
+
+def raise_problems(problems: Sequence[Problem], shared: type[errors.ParleyError] = errors.WorkflowInvalid) -> None:
     """Raise the error that a workflow with these findings ends in; nothing where none is an error.
 
-    The error's class is the one that all errors share, else WorkflowInvalid.
+    The error's class is the one that all errors share, else `shared`; WorkflowInvalid becomes `shared` too.
     """
     found = [problem for problem in problems if problem.severity == "error"]
     if not found:
         return
     codes = {problem.code for problem in found}
-    error = errors.BY_CODE[codes.pop()] if len(codes) == 1 else errors.WorkflowInvalid
+    error = errors.BY_CODE[codes.pop()] if len(codes) == 1 else shared
+    error = shared if error is errors.WorkflowInvalid else error
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     first = found[0]
     raise error(f"{first.path}: {first.message}{more}", node_name=first.node_name, path=first.path, problems=problems)
@@ -128,25 +217,85 @@ class _NodeChecks:
         severity: Severity = "error",
         error: type[errors.ParleyError] | None = None,
         index: int | None = None,
+        inside: str = "",
     ) -> None:
+        if field in self._draft.faulty:
+            return  # said already, and of what stands there instead nothing is to be said
         place = field if index is None else f"{field}[{index}]"
-        self._compiler.report(message, draft=self._draft, field=field, place=place, severity=severity, error=error)
+        self._compiler.report(
+            message, draft=self._draft, field=field, place=place + inside, severity=severity, error=error
+        )
 
     @property
     def prompt_budgets(self) -> Sequence[int]:
         return self._compiler.prompt_budgets
 
-    def strings(self, storage: str, inline: Sequence[str], default: str) -> Sequence[str] | None:
+    def strings(
+        self,
+        storage: str,
+        inline: Sequence[str],
+        default: str,
+        *,
+        keys: Sequence[str] = (),
+        kind: StorageKind | None = None,
+    ) -> StringStorage | None:
+        field = "string_storage" if storage else "inline_strings"
+        if not storage and "inline_keys" in self._draft.faulty:
+            return None
         try:
-            return choose_strings(self._compiler.scope.storage_root, storage, inline, default)
+            if storage:
+                found = self._compiler.scope.strings(storage)
+            elif inline or keys:
+                found = make_string_storage(kind or "List", inline, keys or None)
+            else:
+                found = packaged_list(default)
         except errors.ParleyError as fault:
-            self.problem(str(fault), field="string_storage", error=type(fault))
+            self.problem(str(fault), field=field, error=type(fault))
+            return None
+        if kind is not None and found.kind != kind:
+            self.problem(
+                f"'{cut(storage)}' is a {found.kind}; this node needs a {kind}",
+                field=field,
+                error=errors.StorageKindMismatch,
+            )
+            return None
+        self._compiler.held[self._draft.name] = found
+        return found
+
+    def knowledge(self, storage: str, *, field: str) -> Schema | None:
+        if not storage:
+            self.problem("the node needs an embedded storage", field=field)
+            return None
+        try:
+            found = self._compiler.scope.knowledge(storage)
+        except errors.ParleyError as fault:
+            self.problem(str(fault), field=field, error=type(fault))
+            return None
+        model = found.embedding_model
+        facts = self._compiler.scope.model_facts(model)
+        if facts is None:
+            self.problem(f"storage '{cut(storage)}': {_unknown_model(model)}", field=field, error=errors.ModelNotFound)
+        elif facts.type != "embedding":
+            self.problem(
+                f"storage '{cut(storage)}': '{cut(model)}' is a model of type {facts.type}, not embedding", field=field
+            )
+        return found.schema
+
+    def filter(self, raw: Mapping[str, Any], schema: Schema, *, field: str) -> Filter | None:
+        try:
+            return compile_filter(raw, schema, self._compiler.variables)
+        except errors.InvalidValue as fault:
+            self.problem(str(fault), field=field, error=errors.InvalidValue, inside=fault.path.removeprefix("$"))
             return None
 
 
 class _Compiler:
-    def __init__(self, scope: CompileScope) -> None:
+    def __init__(self, scope: CompileScope, only: str = "") -> None:
+        """`only`: nothing but this node is made ready to run; of the others it is enough how they hang together."""
         self.scope = scope
+        self.variables: Declared = {}
+        self.held: dict[str, StringStorage] = {}
+        self._only = only
         self.problems: list[Problem] = []
         self.prompt_budgets: list[int] = []
         self.left_out = False
@@ -207,11 +356,13 @@ class _Compiler:
         self._exits(drafts)
         self._models(drafts, default_model)
         self._templates(drafts, variables)
+        self.variables = variables
         for draft in drafts:
-            self._prepare(draft)
+            if self._only in ("", draft.name):
+                self._prepare(draft)
         FlowChecks(drafts, start, self.report).run()
         nodes = {draft.name: draft.node for draft in drafts if draft.node is not None}
-        return Workflow(start, nodes, default_model, player_name, variables)
+        return Workflow(start, nodes, default_model, player_name, variables, raw, self.held)
 
     def _prepare(self, draft: Draft) -> None:
         if draft.node is None:
@@ -377,6 +528,7 @@ class _Compiler:
     def _parameter_fault(self, draft: Draft, item: Any) -> None:
         location = [part for part in item["loc"]]
         field = cut(location[0]) if location else ""
+        draft.faulty.add(field)
         place = "".join(f"[{part}]" if isinstance(part, int) else f".{cut(part)}" for part in location).lstrip(".")
         kind = str(item["type"])
         error: type[errors.ParleyError] = (

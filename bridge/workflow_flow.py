@@ -23,6 +23,8 @@ class Draft:
     node: Node | None = None
     slot: str = ""
     targets: list[str] = field(default_factory=list)
+    faulty: set[str] = field(default_factory=set)
+    """Parameters that were refused; the node has their defaults instead."""
 
 
 class FlowChecks:
@@ -130,6 +132,10 @@ class FlowChecks:
             }
             for name in sorted(used - given):
                 self._warn(f"{{{{{family}{name}}}}}: no node gives this", draft, field)
+
+        given = {name for other in self._drafts if other.node is not None for name in other.node.gives_attributes}
+        for name in sorted(template.attributes - given):
+            self._warn(f"{{{{attribute.{name}}}}}: no node finds this out", draft, field)
 
     def _raw_tags(self, draft: Draft) -> None:
         for name, info in draft.cls.model_fields.items() if draft.cls else ():

@@ -28,7 +28,18 @@ def full(pytestconfig: pytest.Config) -> bool:
 @pytest.fixture(scope="session")
 def starter_model() -> Path:
     """The starter chat model's file, put together in the user's cache where need be."""
+    from bridge.catalog import read_catalog
     from bridge.config import Settings
-    from bridge.models import locate, read_catalog
+    from bridge.model_files import locate
 
     return locate(read_catalog()["starter-chat"], Settings(), lambda *_: None)
+
+
+@pytest.fixture(scope="session")
+def starter_embed() -> Path:
+    """The starter embedding model's file, converted into the user's cache where need be."""
+    from bridge.catalog import read_catalog
+    from bridge.config import Settings
+    from bridge.model_files import locate
+
+    return locate(read_catalog()["starter-embed"], Settings(), lambda *_: None)

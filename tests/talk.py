@@ -8,10 +8,12 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from dataclasses import dataclass, field
 from typing import Any
 
+from bridge.catalog import Catalog, CatalogEntry, MockScript
 from bridge.client import ParleyClient
 from bridge.codec import Envelope
 from bridge.config import Settings
-from bridge.models import Catalog, CatalogEntry, LoadEngine, MockScript, ModelStore
+from bridge.errors import ParleyError
+from bridge.models import LoadEmbedder, LoadEngine, ModelStore
 from bridge.node import Registry, default_registry
 from bridge.protocol import AnswerText, Interaction, Push, TurnComplete
 from bridge.server import PushTo, Server
@@ -31,6 +33,7 @@ def scripted(*replies: str, name: str = "script", tokens_per_s: float = 0.0, con
 
 
 ECHO = CatalogEntry(name="echo", engine="mock", context_size=4096, mock=MockScript())
+EMBED = CatalogEntry(name="embed", type="embedding", engine="mock")
 
 
 @dataclass(slots=True)
@@ -96,6 +99,11 @@ class Talk:
         """One whole turn."""
         return Heard([frame async for frame in self.client.turn(agent_id, text)])
 
+    def users(self, model: str) -> int:
+        """How many agents and storages hold a model."""
+        slot = self.sessions[0]._services.models._slots.get(model)
+        return slot.model.users if slot is not None and slot.model is not None else 0
+
     async def another_client(self) -> ParleyClient:
         return await ParleyClient.connect(self.endpoint, self.token)
 
@@ -106,11 +114,12 @@ async def talking(
     settings: Settings | None = None,
     registry: Registry | None = None,
     load_engine: LoadEngine | None = None,
+    load_embedder: LoadEmbedder | None = None,
 ) -> AsyncIterator[Talk]:
     """A server with these models (`echo` is always there) and a client that said Hello."""
     chosen = settings or Settings()
     catalog: Catalog = {entry.name: entry for entry in (ECHO, *models)}
-    store = ModelStore(chosen, catalog, load_engine)
+    store = ModelStore(chosen, catalog, load_engine, load_embedder)
     services = Services(chosen, registry or default_registry(), store)
     token = "a-token-of-the-test"
     sessions: list[Session] = []
@@ -127,6 +136,9 @@ async def talking(
         try:
             yield Talk(server, client, endpoint, token, sessions)
         finally:
+            # With a Bye the server needs not wait for a client that takes nothing more.
+            with contextlib.suppress(ParleyError, OSError, asyncio.TimeoutError):
+                await client.bye(timeout=1.0)
             await client.close()
     finally:
         server.request_shutdown()

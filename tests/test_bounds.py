@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from bridge import errors, protocol
+from bridge.catalog import CatalogEntry
 from bridge.chat_format import JinjaFormat
 from bridge.config import Settings
 from bridge.errors import ModelLoadFailed
-from bridge.models import CatalogEntry, ModelStore, Report
+from bridge.model_files import Report
+from bridge.models import ModelStore
 from bridge.node import Checks, Node, Registry, TurnView, default_registry, exit_param, param
 from bridge.workflow import MAX_PROBLEMS, CompileScope, compile_workflow
 from tests.talk import Heard, run, scripted, talking, workflow

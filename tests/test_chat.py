@@ -840,7 +840,9 @@ class FakeClient:
         self.requests.append(message)
         return protocol.Ok()
 
-    async def create_agent(self, workflow: object, *, enable_diagnostics: bool) -> protocol.AgentCreated:
+    async def create_agent(
+        self, workflow: object, *, variables: object, enable_diagnostics: bool
+    ) -> protocol.AgentCreated:
         self.agents += 1
         self.diagnostics.append(enable_diagnostics)
         return protocol.AgentCreated(agent_id=f"agent{self.agents}")

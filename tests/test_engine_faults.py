@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from bridge.catalog import CatalogEntry
 from bridge.config import Settings
 from bridge.engine import TextModel
 from bridge.engines.scheduler import Scheduler
-from bridge.models import CatalogEntry, Report
+from bridge.model_files import Report
 from tests.fakes_engine import ScriptedBackend
 from tests.talk import Heard, Talk, run, talking, workflow
 

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import errors
+from bridge.config import Settings
+from bridge.models import ModelStore
 from bridge.node import default_registry
 from bridge.protocol import Problem
+from bridge.storages import EmbeddedStorages, StringStorages
 from bridge.workflow import CompileScope, ModelFacts, Workflow, compile_workflow, raise_problems
 
 MODELS = {
@@ -22,7 +25,11 @@ MODELS = {
 
 
 def compile_(raw: object, root: Path | None = None, **limits: int) -> tuple[Workflow | None, list[Problem]]:
-    return compile_workflow(raw, CompileScope(default_registry(), MODELS.get, root, **limits))
+    strings = StringStorages()
+    knowledge = EmbeddedStorages(ModelStore(Settings(), {}))
+    strings.root = knowledge.root = root
+    scope = CompileScope(default_registry(), MODELS.get, strings=strings.find, knowledge=knowledge.describe, **limits)
+    return compile_workflow(raw, scope)
 
 
 def one_node(**node: Any) -> dict[str, Any]:

@@ -17,11 +17,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bridge.bench.sections import SECTIONS, Section, Setup
+from bridge.bench import classify, knowledge
+from bridge.bench import sections as engine
+from bridge.bench.sections import Section, Setup
+from bridge.catalog import read_catalog
 from bridge.config import load_settings
 from bridge.engines.llama_library import thread_count
 from bridge.errors import InvalidValue, ModelLoadFailed
-from bridge.models import locate, read_catalog
+from bridge.model_files import locate
+
+SECTIONS = {**engine.SECTIONS, **classify.SECTIONS, **knowledge.SECTIONS}
 
 
 def run_bench(

@@ -27,7 +27,9 @@ class HumanMessageGuardrail(Node):
     The line is matched as typed and in its NFKC form, so full-width letters do not slip through.
     """
 
-    string_storage: str = param("", "File under the storage folder that holds the patterns.", kind=Kind.FILE)
+    string_storage: str = param(
+        "", "A file under the storage folder, or a created storage, with the patterns.", kind=Kind.STRING_STORAGE
+    )
     inline_strings: list[str] = param(
         [], "The patterns, where no storage is named.", kind=Kind.REGEX_LIST, structural=True
     )
@@ -42,15 +44,16 @@ class HumanMessageGuardrail(Node):
         options.case_sensitive = False
         options.log_errors = False
         options.max_mem = MAX_PATTERN_BYTES
-        patterns = checks.strings(self.string_storage, self.inline_strings, "guardrail_patterns")
-        if patterns is not None and not patterns:
+        found = checks.strings(self.string_storage, self.inline_strings, "guardrail_patterns.txt")
+        patterns = found.texts if found is not None else ()
+        if found is not None and not patterns:
             checks.problem("the list has no patterns; add one", field=field, error=InvalidStorageData)
-        if patterns is not None and len(patterns) > MAX_PATTERNS:
+        if len(patterns) > MAX_PATTERNS:
             checks.problem(
                 f"the list has {len(patterns)} patterns; {MAX_PATTERNS} are allowed", field=field, error=LimitExceeded
             )
             return
-        for index, pattern in enumerate(patterns or ()):
+        for index, pattern in enumerate(patterns):
             try:
                 self._patterns.append((pattern, re2.compile(pattern, options)))
             except (re2.error, UnicodeEncodeError) as fault:

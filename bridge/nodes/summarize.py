@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from bridge.node import Checks, ModelNode, TurnView, exit_param, param
 
 
@@ -10,6 +13,9 @@ class Summarize(ModelNode):
 
     It stands in for them in every node's prompts from the next turn on. Best the last step of a turn.
     """
+
+    offers: ClassVar[Mapping[str, str]] = {"{{summary}}": "the summary, from the next turn on"}
+    events: ClassVar[Mapping[str, str]] = {"summary_written": "how many turns it covers (`covers`), and its `text`"}
 
     trigger_tokens: int = param(1024, "Tokens of unsummarized turns at which a summary is written.", ge=1, le=2**20)
     keep_recent_turns: int = param(

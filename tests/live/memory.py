@@ -14,9 +14,9 @@ import sys
 import psutil
 
 from bridge import protocol
+from bridge.catalog import read_catalog
 from bridge.config import Settings
 from bridge.engines.scheduler import Scheduler
-from bridge.models import read_catalog
 from tests.fakes_engine import words
 from tests.talk import ECHO, talking, workflow
 

@@ -12,8 +12,9 @@ import pytest
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 
-def test_every_section_gives_its_figures(starter_model: Path, tmp_path: Path, full: bool) -> None:
-    sections_run = ["batching", "first-token", "parking", "overhead"] if full else ["batching", "overhead"]
+def test_every_section_gives_its_figures(starter_model: Path, starter_embed: Path, tmp_path: Path, full: bool) -> None:
+    quick = ["batching", "overhead", "classifier"]
+    sections_run = [*quick, "first-token", "parking", "embedding"] if full else quick
     out = tmp_path / "bench.json"
     command = [
         sys.executable,
@@ -36,7 +37,10 @@ def test_every_section_gives_its_figures(starter_model: Path, tmp_path: Path, fu
     assert list(sections) == sections_run
     assert [row["agents"] for row in sections["batching"]["rows"]] == [1, 2]
     assert all(row["bare_tokens_per_s"] > 0 for row in sections["batching"]["rows"])
+    cold, warm = sections["classifier"]["rows"]
+    assert cold["evaluated_tokens"] > 3 * warm["evaluated_tokens"]
     if full:
+        assert sections["embedding"]
         assert len(sections["first-token"]["rows"]) == 4
         assert sections["parking"]["restored_ms"] > 0
     assert "outside decode and draw" in done.stdout

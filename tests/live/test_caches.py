@@ -17,12 +17,13 @@ import pytest
 
 from bridge import protocol
 from bridge.answer_text import AnswerRules
+from bridge.catalog import CatalogEntry, read_catalog
 from bridge.config import Settings
 from bridge.engine import CacheState, GenerateRequest, GenerationResult, Sampling, Segment
 from bridge.engines.backend import Slice
 from bridge.engines.llama_library import lib
 from bridge.engines.scheduler import Scheduler
-from bridge.models import CatalogEntry, Report, read_catalog
+from bridge.model_files import Report
 from tests.fakes_engine import finished, running
 from tests.live.judging import MOST_KL, Recording, Reply, Verdict, judge, judge_reply
 from tests.live.memory import RESIDENTS

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bridge import protocol
+from bridge.catalog import read_catalog
 from bridge.config import Settings
-from bridge.models import read_catalog
 from tests.talk import run, talking, workflow
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]

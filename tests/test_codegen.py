@@ -1,0 +1,275 @@
+"""Generated pages: fresh, complete, the same everywhere, and `parley codegen` itself."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import bridge
+from bridge import protocol
+from bridge.catalog import CatalogEntry
+from bridge.cli import app
+from bridge.codegen import TARGETS, difference, emit, write
+from bridge.codegen.docs import answers, missing_meanings
+from bridge.codegen.docs_cli import commands
+from bridge.codegen.docs_workflow import HISTORY_ROLE, PLACEMENT, SEND, TAGS, VARIABLES
+from bridge.codegen.fields import rows_of
+from bridge.codegen.markdown import page, prose, table
+from bridge.config import Settings
+from bridge.errors import BY_CODE
+from bridge.node import Kind, Node, Placement, TurnView, build_registry, exit_param, packaged_nodes, param
+from bridge.session import Session
+from bridge.template import TAGS as TAGS_TEXT
+from bridge.template import compile_template
+from bridge.variables import VARIABLE_TYPES
+
+ROOT = Path(bridge.__file__).resolve().parent.parent
+DOCS = TARGETS["docs"]
+REGISTRY = build_registry(list(packaged_nodes()), [])
+PAGES = emit(DOCS, REGISTRY)
+
+
+def parley(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["codegen", *arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+class Shout(Node):
+    """Says it | louder, as <b> would."""
+
+    tag_family = "instruction_"
+
+    volume: float = param(0.5, "How loud: `a|b`, 1 * 2, [x].", ge=0, lt=1)
+    mood: str = param("a|b", "", max_length=5, kind=Kind.TEXT)
+    words: list[str] = param([], "Which words.", min_length=1, structural=True)
+    done_exit: str = exit_param("it is said")
+
+    async def run(self, turn: TurnView) -> str:
+        return "done"
+
+
+# ---- the pages -----------------------------------------------------------------------------------------------
+
+
+def test_the_reference_is_fresh() -> None:
+    assert difference(DOCS, PAGES, ROOT / DOCS.folder) == "", "run: parley codegen docs"
+
+
+def test_every_page_says_which_command_made_it() -> None:
+    assert [name for name, text in PAGES.items() if DOCS.mark not in text.partition("\n")[0]] == []
+
+
+def test_everything_has_a_meaning() -> None:
+    assert missing_meanings(REGISTRY) == []
+
+
+def test_what_has_no_meaning_is_named() -> None:
+    assert missing_meanings({"Shout": Shout})[0] == "Shout.mood"
+
+
+def test_nothing_is_left_out() -> None:
+    for name, cls in REGISTRY.items():
+        text = PAGES[f"nodes/{name}.md"]
+        assert f"(nodes/{name}.md)" in PAGES["nodes.md"]
+        assert [field for field in cls.model_fields if f"| `{field}` |" not in text] == []
+    assert [name for name in protocol.MESSAGES if f"### {name}\n" not in PAGES["messages.md"]] == []
+    assert [code for code, cls in BY_CODE.items() if f"| {code} | `{cls.__name__}` |" not in PAGES["errors.md"]] == []
+    assert [key for key in Settings.model_fields if f"| `{key}` |" not in PAGES["settings.md"]] == []
+    assert [name for name in CatalogEntry.model_fields if f"| `{name}` |" not in PAGES["catalog.md"]] == []
+    assert [c.usage for c in commands() if f"\n{c.usage}\n" not in PAGES["cli.md"]] == []
+
+
+def test_a_node_page() -> None:
+    lines = emit(DOCS, {"Shout": Shout})["nodes/Shout.md"].splitlines()
+    assert lines[2:5] == ["# Shout", "", "Says it \\| louder, as &lt;b> would."]
+    assert "| `volume` | number | `0.5` | ≥ 0, < 1 | plain | no | How loud: `a\\|b`, 1 \\* 2, \\[x]. |" in lines
+    assert '| `mood` | string | `"a\\|b"` | at most 5 characters | text | no |  |' in lines
+    assert "| `words` | list of string | `[]` | at least 1 entries | plain | yes | Which words. |" in lines
+    assert "| `done` | `done_exit` | Next node when it is said; empty: the turn ends. |" in lines
+    assert "- No slot." in lines
+    assert "- The tag `{{instruction_<name>}}`: what it adds to the turn; the name is its own name." in lines
+
+
+def test_tags_and_events_are_those_that_the_types_declare() -> None:
+    assert "- The tag `{{summary}}`: " in PAGES["nodes/Summarize.md"]
+    assert "- The [NodeEvent](../messages.md#nodeevent) `tool_call`: " in PAGES["nodes/ToolCall.md"]
+    lines = PAGES["templates.md"].splitlines()
+    fillers = {line.split("`")[1]: line.rsplit(" | ", 1)[1] for line in lines if line.startswith("| `{{")}
+    assert "ClassifyIntentLLM" in fillers["{{intent}}"]
+    assert "ClassifyAttributesLLM" in fillers["{{attribute.<name>}}"]
+    assert [tag for tag, types in fillers.items() if tag.startswith("{{#knowledge") and "Retrieve" not in types] == []
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_every_event_is_declared(name: str) -> None:
+    cls = REGISTRY[name]
+    source = inspect.getsource(cls)
+    pushed = set(re.findall(r'notify\(\s*"(\w+)"', source))
+    assert pushed <= set(cls.events)
+    assert "set_intent(" not in source or "{{intent}}" in cls.offers
+    assert "set_attribute(" not in source or "{{attribute.<name>}}" in cls.offers
+
+
+def test_a_message_says_what_answers_it() -> None:
+    assert "| [CreateAgent](#createagent) | [AgentCreated](#agentcreated) |" in PAGES["messages.md"]
+    assert "| `workflow` | object | required |" in PAGES["messages.md"]
+    unnamed = set(protocol.REPLIES) - set(answers().values()) - {"Error"}
+    assert unnamed == set(), "say in the docstring: Answers <request>."
+
+
+def test_replies_are_those_that_the_session_gives() -> None:
+    checked = 0
+    for request, reply in answers().items():
+        handler = getattr(Session, "on" + re.sub(r"([A-Z])", lambda letter: "_" + letter[1].lower(), request), None)
+        source = inspect.getsource(handler) if handler is not None else ""
+        given = set(re.findall(r"\b([A-Z]\w+)\(", source)) & set(protocol.REPLIES)
+        if given:
+            checked += 1
+            assert given == {reply}, request
+    assert checked >= 15
+
+
+def test_values_are_all_explained() -> None:
+    assert set(SEND) == set(get_args(protocol.Send))
+    assert set(HISTORY_ROLE) == set(get_args(protocol.HistoryRole))
+    assert set(PLACEMENT) == set(get_args(Placement))
+    assert set(VARIABLES) == set(VARIABLE_TYPES)
+
+
+def test_every_tag_is_explained_and_compiles() -> None:
+    written = [tag.replace("<name>", "x").replace("<source>", "x") for tag, _ in TAGS]
+    for tag in written:
+        assert compile_template(tag).uses
+    assert [tag for tag in TAGS_TEXT.split(", ") if not any(known.startswith(tag) for known, _ in TAGS)] == []
+
+
+# ---- commands ------------------------------------------------------------------------------------------------
+
+
+def test_commands_are_read_from_their_declarations() -> None:
+    inner = typer.Typer()
+
+    @inner.command("pull")
+    def fetch(
+        name: Annotated[str, typer.Argument(help="Which.")],
+        folder: Annotated[Path | None, typer.Option("-o", "--out", help="Where to.")] = None,
+        force: Annotated[bool, typer.Option(help="Again.")] = False,
+        tries: Annotated[int, typer.Option(help="How often.", min=1, max=9)] = 3,
+        tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Of those.")] = None,
+    ) -> None:
+        """Fetch one."""
+
+    outer = typer.Typer()
+    outer.add_typer(inner, name="models")
+
+    @outer.command(hidden=True)
+    def secret() -> None:
+        """Nobody sees this."""
+
+    (command,) = commands(outer)
+    assert command.usage == "parley models pull [OPTIONS] NAME"
+    shown = [(item.written, item.default, item.required, item.notes) for item in command.parameters]
+    assert shown == [
+        ("NAME", "", True, ()),
+        ("--out / -o PATH", "", False, ()),
+        ("--force / --no-force", "", False, ()),
+        ("--tries INTEGER", "3", False, ("At least 1, at most 9.",)),
+        ("--tag TAG", "", False, ("May be repeated.",)),
+    ]
+    assert list(command.undescribed()) == []
+
+
+def test_the_page_of_commands_knows_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in ("40", "400"):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert emit(DOCS, REGISTRY)["cli.md"] == PAGES["cli.md"]
+
+
+# ---- writing and comparing -----------------------------------------------------------------------------------
+
+
+def test_codegen_writes_what_check_then_accepts(tmp_path: Path) -> None:
+    out = str(tmp_path / "reference")
+    code, diff, err = parley("docs", "--out", out, "--check")
+    assert code == 1
+    assert "--- /dev/null\n" in diff
+    assert "is stale; run: parley codegen docs --out" in err
+    code, written, _ = parley("docs", "--out", out)
+    assert code == 0
+    assert len(written.splitlines()) >= len(PAGES)
+    assert parley("docs", "--out", out, "--check") == (0, "", "")
+    assert parley("docs", "--out", out) == (0, "", "")
+
+
+def test_check_prints_the_difference_and_changes_nothing(tmp_path: Path) -> None:
+    write(DOCS, PAGES, tmp_path)
+    errors = tmp_path / "errors.md"
+    edited = errors.read_text(encoding="utf-8").replace("AgentBusy", "AgentLazy")
+    errors.write_text(edited, encoding="utf-8")
+    code, diff, _ = parley("docs", "--out", str(tmp_path), "--check")
+    assert code == 1
+    assert [line[:1] for line in diff.splitlines() if "AgentLazy" in line or "AgentBusy" in line] == ["-", "+"]
+    assert errors.read_text(encoding="utf-8") == edited
+
+
+def test_line_ends_of_a_checkout_are_no_difference(tmp_path: Path) -> None:
+    write(DOCS, PAGES, tmp_path)
+    errors = tmp_path / "errors.md"
+    errors.write_bytes(errors.read_bytes().replace(b"\n", b"\r\n"))
+    assert difference(DOCS, PAGES, tmp_path) == ""
+
+
+def test_pages_of_types_that_are_gone_are_removed_and_others_kept(tmp_path: Path) -> None:
+    write(DOCS, {**PAGES, "nodes/Gone.md": page(DOCS.mark, "# Gone")}, tmp_path)
+    (tmp_path / "mine.md").write_text("# Mine\n", encoding="utf-8")
+    assert "+++ /dev/null" in difference(DOCS, PAGES, tmp_path)
+    assert write(DOCS, PAGES, tmp_path) == ["nodes/Gone.md"]
+    assert not (tmp_path / "nodes" / "Gone.md").exists()
+    assert (tmp_path / "mine.md").exists()
+
+
+def test_an_unknown_target_is_named() -> None:
+    code, out, err = parley("cobol")
+    assert (code, out) == (2, "")
+    assert err == "parley: there is no target 'cobol'; known: docs\n"
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    code, out, err = parley("docs", "--out", str(tmp_path / "file"))
+    assert (code, out) == (1, "")
+    assert len(err.splitlines()) == 1
+    assert "cannot write" in err
+
+
+# ---- Markdown ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain_text", "plain_text"),
+        ("<b> `<b>` * `*`", "&lt;b> `<b>` \\* `*`"),
+        ("one ` backquote <", "one \\` backquote &lt;"),
+        ("[a](b)", "\\[a](b)"),
+    ],
+)
+def test_prose_is_no_markup(text: str, shown: str) -> None:
+    assert prose(text) == shown
+
+
+def test_a_table_keeps_its_shape() -> None:
+    assert table(("a", "b"), [("1\n2", "`x|y`")]) == ["| a | b |", "|---|---|", "| 1 2 | `x\\|y` |"]
+    assert table(("a",), []) == []
+
+
+def test_fields_under_another_name_are_shown_by_that_name() -> None:
+    names: Any = [row.name for row in rows_of(protocol.ExportDialog, str)]
+    assert names == ["agent_id", "from", "count"]
