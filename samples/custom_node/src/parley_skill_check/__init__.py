@@ -1,0 +1,1 @@
+"""A node type for Parley workflows: SkillCheck."""
