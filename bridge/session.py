@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bridge import protocol
 from bridge.agent import Agent
@@ -59,10 +58,6 @@ class Session:
         self._destroyed: set[str] = set()
         self._strings = StringStorages()
         self._knowledge = EmbeddedStorages(services.models)
-        self._naming: dict[asyncio.Future[None], str] = {}
-        """Of each request on its way that makes or releases the name of a storage: that it is done, and the name."""
-        self._looking: dict[asyncio.Future[None], frozenset[str]] = {}
-        """Of each request that waits before it looks storages up: that it has, and what it may look for."""
         self._order = RequestOrder()
         self._closed = False
         self._handlers: dict[type[Request], Callable[..., Answer]] = {

@@ -58,13 +58,14 @@ class ClassifyAttributesLLM(ModelNode):
                 if check_name(attribute.name) != attribute.name:
                     raise AuthoringError("grammar", f"'{attribute.name}' has white space around it; remove it.")
             except AuthoringError as fault:
-                checks.problem(str(fault), field="attributes", index=index)
+                checks.problem(str(fault), field="attributes", index=index, inside=".name")
             if attribute.name in seen:
                 checks.problem(
                     f"two attributes are called '{attribute.name}'; rename one",
                     field="attributes",
                     error=InvalidValue,
                     index=index,
+                    inside=".name",
                 )
             seen.add(attribute.name)
             check_labels(attribute.labels, checks, field="attributes", what="label", index=index)

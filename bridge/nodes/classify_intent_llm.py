@@ -86,8 +86,11 @@ class ClassifyIntentLLM(ModelNode):
 
 def check_labels(labels: list[LabelParam], checks: Checks, *, field: str, what: str, index: int | None = None) -> None:
     """Report what cannot work about labels to choose from: none at all, an id that stands there twice."""
+    inside = "" if index is None else ".labels"
     if not labels:
-        checks.problem(f"there is no {what} to choose from; add one", field=field, error=InvalidValue, index=index)
+        checks.problem(
+            f"there is no {what} to choose from; add one", field=field, error=InvalidValue, index=index, inside=inside
+        )
     seen: set[str] = set()
     for number, label in enumerate(labels):
         if label.id in seen:
@@ -96,5 +99,6 @@ def check_labels(labels: list[LabelParam], checks: Checks, *, field: str, what: 
                 field=field,
                 error=InvalidValue,
                 index=number if index is None else index,
+                inside=".id" if index is None else f".labels[{number}].id",
             )
         seen.add(label.id)

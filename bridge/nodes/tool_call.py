@@ -64,7 +64,11 @@ class ToolCall(SpeakingNode, ModelNode):
                 checks.problem(message, field="tools", error=InvalidValue, index=index, inside=path)
             if tool.name in seen:
                 checks.problem(
-                    f"two tools are called '{tool.name}'; rename one", field="tools", error=InvalidValue, index=index
+                    f"two tools are called '{tool.name}'; rename one",
+                    field="tools",
+                    error=InvalidValue,
+                    index=index,
+                    inside=".name",
                 )
             seen.add(tool.name)
         if self.wait_for_result_s and not self.notify_client:
