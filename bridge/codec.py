@@ -1,15 +1,19 @@
 """Turns messages into frames and frames into messages: the only JSON on the wire.
 
 A message is three or four parts: its type in ASCII; sixteen bytes with `request_id` and `seq`, both u64
-little-endian; a JSON object in UTF-8; and, for some, a binary payload. Everything here is pure.
+little-endian; a JSON object in UTF-8; and, for some, a binary payload. Everything here is pure, and may be done in any
+thread.
 
 What a peer sends is judged once, here: past this module there are only typed values.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import struct
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +22,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from bridge.errors import MalformedMessage, MessageTooLarge, ParleyError, UnknownMessageType
-from bridge.protocol import MESSAGES, REQUESTS, Message, Request, TurnComplete
+from bridge.protocol import MESSAGES, REQUESTS, Dialog, Message, Request, TurnComplete
+from bridge.wording import without_surrogates
 
 HEADER = struct.Struct("<QQ")
 MIN_PARTS = 3
@@ -27,7 +32,12 @@ MAX_TYPE_BYTES = 64
 MAX_DEPTH = 100
 """Levels of nesting in the JSON of a request; deeper is 5001, so that nobody downstream runs out of stack."""
 
+COLLECTED_BYTES = 2**20
+
 _FAULTS_SHOWN = 5
+_parsing = 0
+_was_enabled = threading.Event()
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +76,14 @@ def encode(message: Message, *, request_id: int = 0, seq: int = 0, payload: byte
 
 
 def _dump(message: Message) -> bytes:
+    if isinstance(message, Dialog):
+        prepared = message.take_prepared()
+        if prepared is not None:
+            return prepared
     try:
         return message.__pydantic_serializer__.to_json(message)
     except (PydanticSerializationError, UnicodeEncodeError):
-        return to_json(_without_surrogates(message.model_dump()), inf_nan_mode="null")
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in value]
-    return value
+        return to_json(without_surrogates(message.model_dump()), inf_nan_mode="null")
 
 
 def fit_debug(message: TurnComplete, limit: int) -> TurnComplete:
@@ -164,7 +168,8 @@ def _check_sizes(type_name: str, frames: Sequence[bytes], limits: Limits) -> Non
 
 def _parse(type_name: str, data: bytes) -> dict[str, Any]:
     try:
-        value = orjson.loads(data)
+        with uncollected(len(data)):
+            value = orjson.loads(data)
     except orjson.JSONDecodeError as fault:
         raise MalformedMessage(
             f"{type_name}: part 3 is not valid JSON in UTF-8: {fault.msg} at byte {fault.pos}"
@@ -176,6 +181,28 @@ def _parse(type_name: str, data: bytes) -> dict[str, Any]:
     if data.count(b":") != keys and _count_members(data) != keys:
         raise MalformedMessage(f"{type_name}: part 3 has an object with the same key twice")
     return value
+
+
+@contextlib.contextmanager
+def uncollected(size: int) -> Iterator[None]:
+    """Keep Python's collector away while a large text is parsed: it would look at all that is new again and again."""
+    global _parsing
+    if size < COLLECTED_BYTES:
+        yield
+        return
+    with _lock:
+        _parsing += 1
+        if gc.isenabled():
+            gc.disable()
+            _was_enabled.set()
+    try:
+        yield
+    finally:
+        with _lock:
+            _parsing -= 1
+            if not _parsing and _was_enabled.is_set():
+                _was_enabled.clear()
+                gc.enable()
 
 
 def _count_keys(type_name: str, root: dict[str, Any]) -> int:

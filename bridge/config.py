@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from bridge.errors import InvalidValue
+from bridge.wording import suggest
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -33,23 +34,41 @@ Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 class Settings(BaseModel):
     """All settings of one sidecar. Frozen: read once at start, passed to whoever needs them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, hide_input_in_errors=True)
 
     endpoint: Text = setting("tcp://127.0.0.1:*", "ZeroMQ endpoint to bind; `*` = a free port", scope="process")
-    token: Text = setting("", "what clients must say in Hello; empty = a new random one", scope="process")
+    token: Text = setting("", "what clients must say in Hello; empty = a new random one", scope="process", repr=False)
     no_auth: bool = setting(False, "let clients in without a token; loopback only", scope="process")
+    curve_key: Text = setting(
+        "",
+        "a key file of `parley keygen`: every byte is encrypted, and other interfaces than loopback are allowed",
+        scope="process",
+    )
     owner_pid: int = setting(0, "exit when this process is gone; 0 = nobody's", scope="process", ge=0)
     ready_file: Text = setting("", "also write the ready line to this file", scope="process")
     idle_exit_s: float = setting(
         0.0, "exit after so many seconds without a session; 0 = never", scope="process", ge=0, le=86_400 * 30
     )
     log_level: Literal["debug", "info", "warning", "error"] = setting(
-        "info", "least severe level that is logged to stderr", scope="process"
+        "info", "least severe level that is logged, to stderr and to `log_folder`", scope="process"
+    )
+    log_folder: Text = setting(
+        "",
+        "a folder that exists, for the log as lines of JSON in `parley-<pid>.jsonl`; empty = stderr only",
+        scope="process",
+    )
+    log_file_bytes: int = setting(
+        10 * 2**20, "bytes of one log file; then the next one is begun", scope="process", ge=65_536, le=2**30
+    )
+    log_files: int = setting(5, "log files of one sidecar; the oldest goes", scope="process", ge=1, le=1000)
+    log_keep_days: int = setting(
+        14, "days until log files of sidecars that are gone are removed", scope="process", ge=0, le=3650
     )
     models_folder: Text = setting("", "where models are kept; empty = the user's cache folder", scope="process")
     catalog: Text = setting("", "a models.json of the game, merged over the packaged one", scope="process")
     hub_endpoint: Text = setting(
-        "", "where models are downloaded from, without a token; empty = `HF_ENDPOINT`, or https://huggingface.co",
+        "",
+        "where models are downloaded from, without a token; empty = `HF_ENDPOINT`, or https://huggingface.co",
         scope="process",
     )
     max_download_bytes: int = setting(
@@ -66,10 +85,39 @@ class Settings(BaseModel):
     max_nodes: int = setting(512, "nodes of one workflow", scope="session", ge=1, le=100_000)
     max_template_chars: int = setting(65_536, "characters of one template", scope="session", ge=1, le=16 * 2**20)
     max_line_chars: int = setting(65_536, "characters of one player line", scope="session", ge=1, le=2**20)
+    max_storages: int = setting(
+        256, "string storages, and embedded storages, that a session makes by name", scope="session", ge=0, le=100_000
+    )
+    max_storage_bytes: int = setting(8 * 2**20, "bytes of one string storage", scope="session", ge=1024, le=2**30)
+    max_knowledge_bytes: int = setting(
+        64 * 2**20, "bytes of the records of one embedded storage", scope="session", ge=1024, le=2**32
+    )
+    max_knowledge_records: int = setting(
+        1_000_000, "records of one embedded storage", scope="session", ge=1, le=10_000_000
+    )
+    max_dialog_turns: int = setting(
+        100_000, "turns that a dialog may hold after it is seeded", scope="session", ge=1, le=10_000_000
+    )
+    max_open_requests: int = setting(
+        1_024, "requests of one session that may wait for their replies", scope="session", ge=1, le=1_000_000
+    )
     max_turn_chars: int = setting(
         2**20, "characters that all steps of one turn write together", scope="turn", ge=1024, le=2**24
     )
     heartbeat_s: float = setting(5.0, "seconds between two Pings of a client", scope="session", gt=0, le=3600)
+    detach_after_s: float = setting(
+        15.0,
+        "a session silent for so long is detached: its turns run on, its frames are kept",
+        scope="session",
+        gt=0,
+        le=86_400,
+    )
+    resume_window_s: float = setting(
+        300.0, "seconds that a detached session can be taken up again; then it ends", scope="session", ge=0, le=86_400
+    )
+    resume_buffer_bytes: int = setting(
+        8 * 2**20, "frames that are kept for a session until it has them", scope="session", ge=65_536, le=2**30
+    )
 
     turn_timeout_s: float = setting(
         120.0, "a turn without progress for so long ends with 4002", scope="turn", gt=0, le=86_400
@@ -132,7 +180,7 @@ def load_settings(
         for key, value in values.items():
             if key not in Settings.model_fields:
                 shown = f"{ENVIRONMENT_PREFIX}{key.upper()}" if where == "environment" else key
-                raise InvalidValue(f"unknown setting '{shown}' ({where}); known: {', '.join(Settings.model_fields)}")
+                raise InvalidValue(f"unknown setting '{shown}' ({where}); {suggest(key, Settings.model_fields)}")
             merged[key] = value
             origin[key] = where
     try:

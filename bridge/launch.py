@@ -44,6 +44,8 @@ class Sidecar:
     ) -> None:
         self.endpoint = ""
         self.token = ""
+        self.curve_public_key = ""
+        """What clients need where its settings make it encrypt; empty: it does not."""
         self.pid = 0
         self._command = [*(command or [sys.executable, "-m", "bridge", "serve"]), *arguments]
         self._on_stderr = on_stderr
@@ -86,6 +88,12 @@ class Sidecar:
                 code,
             )
         self.endpoint, self.token, self.pid = line["endpoint"], line["token"], line["pid"]
+        self.curve_public_key = line.get("curve_public_key", "")
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of the process that was started; None while it runs, or before it does."""
+        return None if self._process is None else self._process.poll()
 
     async def stop(self) -> int | None:
         """Ends it: asks, then insists, then kills. Returns its exit code. Idempotent."""
@@ -94,7 +102,9 @@ class Sidecar:
             return None
         if process.poll() is None and self.endpoint:
             with contextlib.suppress(ParleyError, OSError, asyncio.TimeoutError):
-                client = await ParleyClient.connect(self.endpoint, self.token, timeout=0.5)
+                client = await ParleyClient.connect(
+                    self.endpoint, self.token, timeout=0.5, server_public_key=self.curve_public_key, reconnect_s=0
+                )
                 try:
                     await client.shutdown(timeout=0.5)
                     await self._gone_within(2.0)

@@ -13,7 +13,7 @@ import hashlib
 import json
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.json_schema import models_json_schema
 
 PROTOCOL_VERSION = 1
@@ -24,6 +24,7 @@ TurnStatus = Literal["Success", "Error", "Cancelled"]
 FinishReason = Literal["stop", "length", "cancelled", "error"]
 Severity = Literal["error", "warning"]
 ToolCallFormat = Literal["chatml", "llama3", "mistral", "generic"]
+GapReason = Literal["merged", "sound", "dropped"]
 StorageKind = Literal["List", "Map", "Multimap"]
 ModelStatus = Literal["Absent", "Downloading", "Downloaded", "Local", "Loaded"]
 VariableValue = bool | int | float | str | list[str]
@@ -225,7 +226,7 @@ class AgentInfo(Record):
     """One row of `Agents`."""
 
     agent_id: str = Field(description="The conversation, as AgentCreated named it.")
-    workflow_name: str = Field(default="", description="The workflow's name, where it has one.")
+    workflow_name: str = Field(default="", description="Not used: a workflow file has no name.")
     busy: bool = Field(description="Whether a turn runs.")
     turns: int = Field(description="How many turns the dialog history holds.")
 
@@ -245,6 +246,45 @@ class ModelInfo(Record):
     layers_offloaded: int = Field(default=0, description="Layers on the GPU while it is loaded.")
     source: str = Field(default="", description="Where its files come from: package, path or huggingface, and which.")
     bytes_partial: int = Field(default=0, description="Bytes on disk of a download that is not complete.")
+
+
+class SessionStatus(Record):
+    """One session, as `Status` shows it."""
+
+    session_id: str = Field(description="The session in the sidecar's log.")
+    game_name: str = Field(default="", description="What ConfigureSession said; empty: nothing.")
+    client: str = Field(default="", description="What Hello said.")
+    attached: bool = Field(default=True, description="Whether its client is heard.")
+    agents: int = Field(default=0, description="Its agents.")
+    busy: int = Field(default=0, description="Its agents whose turn runs.")
+    waiting_bytes: int = Field(default=0, description="Bytes that are kept for its client until it confirms them.")
+    unacknowledged: int = Field(default=0, description="Frames that its client has not confirmed.")
+
+
+class ModelLoad(Record):
+    """A model in memory and what it has to do, as `Status` shows it."""
+
+    name: str = Field(description="What workflows call it.")
+    type: Literal["language", "embedding", "tts"] = Field(description="What it can do.")
+    backend: str = Field(default="", description="Where it computes, such as CPU.")
+    users: int = Field(default=0, description="Agents and storages that hold it, and LoadModel.")
+    bytes_in_memory: int = Field(default=0, description="What it holds.")
+    residents: int = Field(default=0, description="Sequences in its context.")
+    max_residents: int = Field(default=0, description="Sequences that its context has places for; 0: it has none.")
+    parked: int = Field(default=0, description="Sequences in host memory.")
+    bytes_parked: int = Field(default=0, description="What those hold.")
+    max_bytes_parked: int = Field(default=0, description="What they may hold (park_bytes).")
+    waiting: int = Field(default=0, description="Replies, or texts to embed, that are not begun.")
+    reading: int = Field(default=0, description="Replies whose prompt is read.")
+    running: int = Field(default=0, description="Replies that are written, or texts that are embedded.")
+
+
+class ErrorCount(Record):
+    """How often an error came."""
+
+    code: int = Field(description="The error code; 0: InternalError.")
+    name: str = Field(description="The error's name.")
+    count: int = Field(description="How often requests and turns failed with it.")
 
 
 # ---- session -------------------------------------------------------------------------------------------------
@@ -294,7 +334,9 @@ class Shutdown(Request):
 class ConfigureSession(Request):
     """Sets what the session may touch. Fields that are left out stay as they are."""
 
-    storage_folder: str | None = Field(default=None, description="Folder that file names in workflows lie under.")
+    storage_folder: str | None = Field(
+        default=None, description="Absolute path of an existing folder; file names in workflows lie under it."
+    )
     allow_model_download: bool | None = Field(
         default=None, description="Whether DownloadModel may fetch files; until it is said, it may not."
     )
@@ -303,6 +345,41 @@ class ConfigureSession(Request):
 
 class Ok(Reply):
     """Answers a request that has nothing to tell."""
+
+    def __str__(self) -> str:
+        return "Ok"
+
+
+class GetStatus(Request):
+    """Asks what the sidecar does. Only a session that said the sidecar's own token sees more than itself."""
+
+
+class Status(Reply):
+    """Answers GetStatus. Counts are of the whole time since the start."""
+
+    version: str = Field(description="The version of the sidecar.")
+    uptime_s: float = Field(description="Seconds since it started.")
+    is_whole: bool = Field(
+        default=True,
+        description="False: the session did not say the sidecar's own token. `sessions` has only itself, `agents` and "
+        "`busy_agents` are its own, and all that follows is empty.",
+    )
+    sessions: list[SessionStatus] = Field(default_factory=list, description="One entry for each session.")
+    agents: int = Field(default=0, description="Agents of all sessions.")
+    busy_agents: int = Field(default=0, description="Agents whose turn runs.")
+    pid: int = Field(default=0, description="The sidecar's process id.")
+    turns_started: int = Field(default=0, description="Turns that were begun.")
+    turns_succeeded: int = Field(default=0, description="Turns that ended with status Success.")
+    turns_failed: int = Field(default=0, description="Turns that ended with status Error.")
+    turns_cancelled: int = Field(default=0, description="Turns that ended with status Cancelled.")
+    tokens_generated: int = Field(default=0, description="Tokens that models wrote, those of running turns included.")
+    tokens_evaluated: int = Field(default=0, description="Prompt tokens that models had to read, of finished replies.")
+    tokens_cached: int = Field(default=0, description="Prompt tokens that models still held, of finished replies.")
+    models: list[ModelLoad] = Field(default_factory=list, description="One entry for each model in memory.")
+    errors: list[ErrorCount] = Field(default_factory=list, description="By code; those that never came are left out.")
+    rss_bytes: int = Field(default=0, description="Memory that the process has in use (resident set).")
+    threads: int = Field(default=0, description="Threads of the process.")
+    open_files: int = Field(default=0, description="Open files and sockets (Windows: handles); 0: not known.")
 
 
 class Error(Reply):
@@ -417,7 +494,7 @@ class ToolResult(Request):
 
 
 class ExportDialog(Request):
-    """Asks for the dialog history, whole or in pieces."""
+    """Asks for the dialog history, whole or in pieces. A long one comes only in pieces."""
 
     agent_id: str = Field(description="The conversation, as AgentCreated named it.")
     from_: int = Field(default=0, ge=0, alias="from", description="The first turn wanted.")
@@ -427,8 +504,19 @@ class ExportDialog(Request):
 class Dialog(Reply):
     """Answers ExportDialog."""
 
-    dialog: DialogDocument = Field(description="The turns that were asked for.")
-    total: int = Field(description="How many turns the dialog history holds.")
+    dialog: DialogDocument = Field(description="The turns that were asked for, as many as one message can hold.")
+    total: int = Field(description="How many turns the dialog history holds. Ask for the rest where there are more.")
+
+    _prepared: bytes | None = PrivateAttr(None)
+
+    def prepare(self, json: bytes) -> None:
+        """Set the JSON of the message, which was made where nobody waits for it."""
+        self._prepared = json
+
+    def take_prepared(self) -> bytes | None:
+        """That JSON, once: it may be large."""
+        json, self._prepared = self._prepared, None
+        return json
 
 
 class SeedDialog(Request):
@@ -489,7 +577,7 @@ class Validation(Reply):
 class CreateStringStorage(Request):
     """Makes a string storage that nodes of this session can name. From `strings` (and `keys`), or from a `file`."""
 
-    name: str = Field(max_length=200, description="What nodes name in string_storage.")
+    name: str = Field(description="What nodes name in string_storage; see the error InvalidStorageName.")
     kind: StorageKind | None = Field(default=None, description="Absent: Map where there are keys, else List.")
     strings: list[str] | None = Field(default=None, description="The texts.")
     keys: list[str] | None = Field(default=None, description="One for each string.")
@@ -499,13 +587,13 @@ class CreateStringStorage(Request):
 class DestroyStringStorage(Request):
     """Releases the name of a string storage; agents that use it keep it."""
 
-    name: str = Field(max_length=200, description="As CreateStringStorage said.")
+    name: str = Field(description="As CreateStringStorage said.")
 
 
 class CreateEmbeddedStorage(Request):
     """Makes an embedded storage that nodes of this session can name. From a `config`, or from `strings`."""
 
-    name: str = Field(max_length=200, description="What nodes name in embedded_storage.")
+    name: str = Field(description="What nodes name in embedded_storage; see the error InvalidEmbeddedStorageName.")
     config: dict[str, Any] | None = Field(
         default=None, description="As in a config file; its files lie under the folder."
     )
@@ -516,7 +604,7 @@ class CreateEmbeddedStorage(Request):
 class DestroyEmbeddedStorage(Request):
     """Releases the name of an embedded storage; agents that use it keep it."""
 
-    name: str = Field(max_length=200, description="As CreateEmbeddedStorage said.")
+    name: str = Field(description="As CreateEmbeddedStorage said.")
 
 
 class StorageCreated(Reply):
@@ -538,13 +626,17 @@ class Models(Reply):
 
 
 class LoadModel(Request):
-    """Loads a model and keeps it loaded until UnloadModel, whoever uses it."""
+    """Loads a model and keeps it loaded until the session's UnloadModel or its end, whoever uses it.
+
+    Each session keeps it for itself: a second LoadModel of one session adds nothing, and no other session takes it
+    back.
+    """
 
     model: str = Field(description="A model of the catalog.")
 
 
 class UnloadModel(Request):
-    """Takes LoadModel back: the model goes when no agent uses it."""
+    """Takes the session's LoadModel back: the model goes when no agent uses it and no other session keeps it loaded."""
 
     model: str = Field(description="A model of the catalog.")
 
@@ -628,6 +720,18 @@ class Warning(Push):
     message: str = Field(description="What is the matter and what to do about it.")
     agent_id: str = Field(default="", description="The conversation it is about; empty: none.")
     node_name: str = Field(default="", description="The node it is about; empty: none.")
+
+
+class Gap(Push):
+    """Stands in the place of frames that are not kept any more. Its own `seq` is `to_seq`."""
+
+    from_seq: int = Field(description="The first `seq` that is not sent again.")
+    to_seq: int = Field(description="The last one.")
+    reason: GapReason = Field(
+        default="dropped",
+        description="merged: nothing is lost, their text is in a later frame of the same step; sound: audio is lost; "
+        "dropped: more had to be kept than resume_buffer_bytes allows.",
+    )
 
 
 class Goodbye(Push):

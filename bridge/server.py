@@ -8,20 +8,20 @@ loop's thread, but for `request_shutdown`.
 from __future__ import annotations
 
 import asyncio
-import base64
 import functools
+import hashlib
 import hmac
-import inspect
 import logging
-import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from bridge import __version__
-from bridge.codec import Envelope, Limits, decode_request, fit_debug, read_header
+from bridge import __version__, workers
+from bridge.codec import Envelope, Limits, decode_request, encode, read_header
 from bridge.config import Settings
 from bridge.errors import (
+    LimitExceeded,
     ParleyError,
     ProtocolMismatch,
     SessionExpired,
@@ -30,10 +30,13 @@ from bridge.errors import (
     TooManySessions,
     Unauthorized,
 )
+from bridge.outbox import Outbox
+from bridge.peer import Peer, SessionHandler, error_of, internal_error
 from bridge.protocol import (
     PROTOCOL_VERSION,
     Bye,
     Error,
+    GetStatus,
     Goodbye,
     Hello,
     Message,
@@ -42,133 +45,33 @@ from bridge.protocol import (
     Pong,
     Push,
     Reply,
-    Request,
     SessionReady,
     Shutdown,
-    TurnComplete,
     schema_fingerprint,
 )
-from bridge.transport import Outbox, Router
+from bridge.status import Counters
+from bridge.transport import Router, Sent
 
 log = logging.getLogger(__name__)
 
-DETACH_AFTER_S = 15.0
-RESUME_WINDOW_S = 300.0
-"""A session that is silent for both, one after the other, ends."""
-OUTBOX_LIMIT_BYTES = 4 * 8 * 2**20
-"""Frames that may wait for one slow client; beyond, its session is dropped."""
-
+READ_AT_ONCE = 128 * 1024
+"""Bytes of a message that is read on the event loop."""
+QUEUED_MESSAGES = 4
+"""So many messages of the largest size may wait until one before them is read."""
 TICK_S = 1.0
 END_TIMEOUT_S = 10.0
 SHUTDOWN_TIMEOUT_S = 1.0
 FLUSH_TIMEOUT_S = 0.2
+PARTED_S = 15.0
+"""For so long the last frames of an ended session wait for a client that does not take them."""
 LINGER_S = 0.25
 
 PushTo = Callable[[Push, bytes | None], None]
 """Sends to the client of one session. Call it on the event loop's thread."""
 
 
-class SessionHandler(Protocol):
-    """What the server needs of a session."""
-
-    def handle(self, request: Request) -> Reply | Awaitable[Reply]:
-        """The reply, or an awaitable of it for what takes long: nothing waits for it. Raises ParleyError."""
-        ...
-
-    async def close(self) -> None:
-        """Cancels turns, whose TurnComplete is pushed before this returns, and frees the agents."""
-        ...
-
-
 MakeSession = Callable[[str, PushTo], SessionHandler]
 """Makes the handler of a session from its session_id and the way to push to its client."""
-
-
-class Peer:
-    """The wire's side of one session: what was asked and not answered, and when the client was last heard."""
-
-    def __init__(self, identity: bytes, outbox: Outbox, max_json_bytes: int, *, is_owner: bool, now: float) -> None:
-        self.identity = identity
-        self.outbox = outbox
-        self.is_owner = is_owner
-        self.last_heard = now
-        self.session_id = os.urandom(8).hex()
-        self.session_key = base64.urlsafe_b64encode(os.urandom(32)).decode("ascii").rstrip("=")
-        self.last_request_id = 0
-        self.handler: SessionHandler | None = None
-        self._max_json_bytes = max_json_bytes
-        self._unanswered: dict[asyncio.Future[Reply], Envelope] = {}
-        self._end: asyncio.Task[None] | None = None
-
-    @property
-    def is_ending(self) -> bool:
-        return self._end is not None
-
-    def push(self, message: Push, payload: bytes | None = None) -> None:
-        """Sends a message that nobody asked for."""
-        if isinstance(message, TurnComplete):
-            message = fit_debug(message, self._max_json_bytes)
-        self.outbox.put(message, payload=payload)
-
-    def answer(self, request_id: int, reply: Reply) -> None:
-        """Sends the one reply of a request."""
-        self.last_request_id = max(self.last_request_id, request_id)
-        self.outbox.put(reply, request_id=request_id)
-
-    def take(self, envelope: Envelope) -> None:
-        """Lets the handler do a request, and answers now or when its awaitable is done."""
-        assert self.handler is not None and isinstance(envelope.message, Request)
-        try:
-            result = self.handler.handle(envelope.message)
-            if inspect.isawaitable(result):
-                future = asyncio.ensure_future(result)
-                self._unanswered[future] = envelope
-                future.add_done_callback(self._finished)
-            else:
-                self.answer(envelope.request_id, _checked(result))
-        except ParleyError as fault:
-            self.answer(envelope.request_id, error_of(fault))
-        except Exception:  # a bug of ours: answered once as InternalError, its traceback logged
-            self.answer(envelope.request_id, _internal_error(envelope.message))
-
-    def _finished(self, future: asyncio.Future[Reply]) -> None:
-        envelope = self._unanswered.pop(future, None)
-        if envelope is None:
-            if not future.cancelled():
-                future.exception()
-            return
-        try:
-            self.answer(envelope.request_id, _checked(future.result()))
-        except ParleyError as fault:
-            self.answer(envelope.request_id, error_of(fault))
-        except asyncio.CancelledError:
-            self.answer(envelope.request_id, _internal_error(envelope.message))
-        except Exception:  # a bug of ours: answered once as InternalError, its traceback logged
-            self.answer(envelope.request_id, _internal_error(envelope.message))
-
-    async def end(self, why: type[ParleyError], timeout_s: float) -> None:
-        """Closes the handler, then answers with `why` what is unanswered. Idempotent; never raises."""
-        if self._end is None:
-            self._end = asyncio.create_task(self._do_end(why, timeout_s))
-        await asyncio.wait({self._end})
-
-    async def _do_end(self, why: type[ParleyError], timeout_s: float) -> None:
-        if self.handler is not None:
-            closing = asyncio.ensure_future(self.handler.close())
-            await asyncio.wait({closing}, timeout=timeout_s)
-            if not closing.done():
-                log.error("session %s: not closed after %s s; going on without", self.session_id, timeout_s)
-                closing.cancel()
-            elif not closing.cancelled() and (fault := closing.exception()) is not None:
-                log.error("session %s: closing failed", self.session_id, exc_info=fault)
-        for future, envelope in list(self._unanswered.items()):
-            # Answered here and not when the cancelled work is over: it may take its time to stop.
-            del self._unanswered[future]
-            future.cancel()
-            self.answer(
-                envelope.request_id,
-                error_of(why(f"the session ended before {envelope.message.type_name} was done")),
-            )
 
 
 class Server:
@@ -183,6 +86,7 @@ class Server:
         token: str,
         make_session: MakeSession,
         *,
+        counters: Counters | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.endpoint = ""
@@ -193,13 +97,19 @@ class Server:
         self._token = _bytes(token)
         self._make_session = make_session
         self._clock = clock
+        self._counters = counters or Counters()
         self._limits = Limits(settings.max_json_bytes, settings.max_payload_bytes)
         self._router = Router(
             self._on_message,
             self._flush,
             max_part_bytes=2 * max(settings.max_json_bytes, settings.max_payload_bytes),
         )
+        self._behind: dict[bytes, deque[list[bytes]]] = {}
+        """By socket: what came behind a message that is being read in a worker thread."""
         self._peers: dict[bytes, Peer] = {}
+        """By the socket that their client has now."""
+        self._sessions: dict[bytes, Peer] = {}
+        """By the digest of their key: also those whose socket is gone."""
         self._parted: list[tuple[float, Outbox]] = []
         self._background: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -209,11 +119,18 @@ class Server:
 
     @property
     def session_count(self) -> int:
-        return len(self._peers)
+        return len(self._sessions)
+
+    @property
+    def curve_public_key(self) -> str:
+        """What clients of an encrypted endpoint need; empty without. Known after `bind`."""
+        return self._router.curve_public_key
 
     def bind(self) -> str:
         """Takes the endpoint of the settings; returns it with its port. Raises as `Router.bind` does."""
-        self.endpoint = self._router.bind(self._settings.endpoint)
+        self.endpoint = self._router.bind(
+            self._settings.endpoint, curve_key=self._settings.curve_key, no_auth=self._settings.no_auth
+        )
         return self.endpoint
 
     def request_shutdown(self) -> None:
@@ -250,28 +167,73 @@ class Server:
         peer = self._peers.get(identity)
         if peer is not None:
             peer.last_heard = self._clock()
-            peer.outbox.peer_is_back()
+            if peer.is_detached:
+                log.info("session %s: there again", peer.session_id)
+                peer.outbox.attach()
+        behind = self._behind.get(identity)
+        if behind is not None:
+            self._queue(identity, peer, behind, frames)
+            return
         try:
             if peer is None:
                 header = read_header(frames)
                 if header.type_name != "Hello":
                     self._refuse(identity, None, header.request_id, SessionNotReady())
                     return
+            elif len(frames) > 2 and READ_AT_ONCE < len(frames[2]) <= self._limits.json_bytes:
+                self._behind[identity] = deque()
+                self._spawn(self._read_beside(identity, peer.session_id, frames))
+                return
             envelope = decode_request(frames, self._limits)
         except ParleyError as fault:
             self._refuse(identity, peer, fault.request_id, fault)
             return
+        self._give(identity, envelope)
+
+    def _queue(self, identity: bytes, peer: Peer | None, behind: deque[list[bytes]], frames: list[bytes]) -> None:
+        """Let a message wait for the one before it, which is being read."""
+        most = QUEUED_MESSAGES * self._limits.json_bytes
+        if sum(len(part) for waiting in behind for part in waiting) <= most:
+            behind.append(frames)
+            return
+        try:
+            header = read_header(frames)
+        except ParleyError as fault:
+            self._refuse(identity, peer, fault.request_id, fault)
+            return
+        much = LimitExceeded(f"{header.type_name}: more than {most} bytes wait to be read; send less at a time")
+        self._refuse(identity, peer, header.request_id, much)
+
+    async def _read_beside(self, identity: bytes, session_id: str, frames: list[bytes]) -> None:
+        """Read a large message in a worker thread; those behind it wait for their turn."""
+        workers.session.set(session_id)
+        try:
+            envelope = await workers.request(decode_request, frames, self._limits)
+        except ParleyError as fault:
+            self._refuse(identity, self._peers.get(identity), fault.request_id, fault)
+        else:
+            self._give(identity, envelope)
+        finally:
+            behind = self._behind.pop(identity)
+            while behind:
+                self._on_message(identity, behind.popleft())
+                if identity in self._behind:
+                    self._behind[identity].extend(behind)
+                    break
+
+    def _give(self, identity: bytes, envelope: Envelope) -> None:
+        peer = self._peers.get(identity)
         try:
             self._take(identity, peer, envelope)
         except ParleyError as fault:
             self._refuse(identity, peer, envelope.request_id, fault)
         except Exception:  # as above, where there may be no session yet
-            self._reply(identity, peer, envelope.request_id, _internal_error(envelope.message))
+            self._reply(identity, peer, envelope.request_id, internal_error(envelope.message))
 
     def _take(self, identity: bytes, peer: Peer | None, envelope: Envelope) -> None:
         message = envelope.message
         if isinstance(message, Ping) and peer is not None:
-            peer.outbox.acknowledge(message.last_seq)
+            peer.acknowledge(message.last_seq)
             peer.outbox.put_unsequenced(Pong(), request_id=envelope.request_id)
         elif self._stopping.is_set():
             raise ShuttingDown()
@@ -281,6 +243,8 @@ class Server:
             self._hello(identity, peer, message, envelope.request_id)
         elif peer is None:
             raise SessionNotReady()
+        elif peer.is_repeated(envelope.request_id):
+            log.debug("session %s: request %d came again", peer.session_id, envelope.request_id)
         elif isinstance(message, Bye):
             log.info("session %s: Bye", peer.session_id)
             self._spawn(self._part(peer, Ok(), envelope.request_id))
@@ -290,8 +254,20 @@ class Server:
             log.info("session %s: Shutdown", peer.session_id)
             peer.answer(envelope.request_id, Ok())
             self.request_shutdown()
+        elif isinstance(message, GetStatus):
+            peer.answer(envelope.request_id, self._status(peer))
         else:
             peer.take(envelope)
+
+    def _status(self, asking: Peer) -> Reply:
+        """Everything for the owner, for others only their own session."""
+        assert asking.handler is not None
+        shown = list(self._sessions.values()) if asking.is_owner else [asking]
+        return asking.handler.status(
+            [peer.row() for peer in shown],
+            is_whole=asking.is_owner,
+            tokens_in_turns=sum(peer.facts.tokens_generated for peer in shown),
+        )
 
     def _hello(self, identity: bytes, old: Peer | None, hello: Hello, request_id: int) -> None:
         is_owner = bool(self._token) and hmac.compare_digest(_bytes(hello.token), self._token)
@@ -304,33 +280,71 @@ class Server:
                 "use a plugin and a sidecar of the same release"
             )
         if hello.resume is not None:
-            raise SessionExpired()
-        if old is None and len(self._peers) >= self._settings.max_sessions:
+            self._resume(identity, old, hello, request_id, is_owner=is_owner)
+            return
+        if old is None and len(self._sessions) >= self._settings.max_sessions:
             self._make_room()
-        if old is None and len(self._peers) >= self._settings.max_sessions:
+        if old is None and len(self._sessions) >= self._settings.max_sessions:
             raise TooManySessions(
-                f"{len(self._peers)} sessions are open, as many as `max_sessions` allows; end one with Bye"
+                f"{len(self._sessions)} sessions are open, as many as `max_sessions` allows; end one with Bye"
             )
         peer = Peer(
             identity,
-            Outbox(functools.partial(self._router.send, identity), OUTBOX_LIMIT_BYTES),
+            Outbox(functools.partial(self._router.send, identity), self._settings.resume_buffer_bytes),
             self._limits.json_bytes,
             is_owner=is_owner,
             now=self._clock(),
+            client=hello.client,
+            counters=self._counters,
+            max_open_requests=self._settings.max_open_requests,
         )
-        peer.handler = self._make_session(peer.session_id, functools.partial(self._push, peer))
+        peer.handler = self._make_session(peer.session_id, peer.push)
         if old is not None:
             # The client began anew on its socket: what its old session still says would only confuse it.
             log.info("session %s: replaced by a new Hello", old.session_id)
             self._drop(old)
         self._peers[identity] = peer
-        log.info("session %s: Hello of %.64r", peer.session_id, hello.client)
-        peer.outbox.put_unsequenced(
+        self._sessions[_digest(peer.session_key)] = peer
+        log.info(
+            "session %s: Hello of %.64r",
+            peer.session_id,
+            hello.client,
+            extra={"event": "session_begun", "session_id": peer.session_id, "client": hello.client},
+        )
+        self._welcome(peer, identity, request_id, resumed=False)
+
+    def _resume(self, identity: bytes, old: Peer | None, hello: Hello, request_id: int, *, is_owner: bool) -> None:
+        """Take a session up again, on this socket from now on."""
+        peer = self._sessions.get(_digest(hello.resume or ""))
+        if peer is None or peer.is_ending:
+            raise SessionExpired()
+        # A late Hello, from a socket that its client has given up, must not take the session from the living.
+        if not self._welcome(peer, identity, request_id, resumed=True):
+            log.info("session %s: who wanted to take it up is gone already", peer.session_id)
+            return
+        if old is not None and old is not peer:
+            log.info("session %s: replaced by a Hello for session %s", old.session_id, peer.session_id)
+            self._drop(old)
+        if peer.identity != identity:
+            self._send_once(peer.identity, Goodbye(reason="replaced"))
+            self._peers.pop(peer.identity, None)
+        peer.identity = identity
+        peer.is_owner = is_owner
+        peer.last_heard = self._clock()
+        self._peers[identity] = peer
+        log.info("session %s: taken up again by %.64r", peer.session_id, hello.client)
+        peer.outbox.attach(functools.partial(self._router.send, identity), hello.last_seq)
+        peer.taken_up()
+
+    def _welcome(self, peer: Peer, identity: bytes, request_id: int, *, resumed: bool) -> bool:
+        """Answers a Hello; False where nobody takes the answer."""
+        sent = self._send_once(
+            identity,
             SessionReady(
                 protocol=PROTOCOL_VERSION,
                 session_id=peer.session_id,
                 session_key=peer.session_key,
-                resumed=False,
+                resumed=resumed,
                 last_request_id=peer.last_request_id,
                 server_version=__version__,
                 schema_fingerprint=_fingerprint(),
@@ -338,18 +352,16 @@ class Server:
             ),
             request_id=request_id,
         )
+        return sent is Sent.YES
 
     def _make_room(self) -> None:
         """End the session that is silent for longest, if its client seems to be gone."""
-        silent = min(self._peers.values(), key=lambda peer: peer.last_heard)
-        if self._clock() - silent.last_heard >= DETACH_AFTER_S:
+        silent = min(self._sessions.values(), key=lambda peer: peer.last_heard)
+        if self._clock() - silent.last_heard >= self._settings.detach_after_s:
             log.info("session %s: silent, and its place is needed", silent.session_id)
             self._drop(silent)
 
     # ---- what goes out ----
-
-    def _push(self, peer: Peer, message: Push, payload: bytes | None = None) -> None:
-        peer.push(message, payload)
 
     def _refuse(self, identity: bytes, peer: Peer | None, request_id: int, fault: ParleyError) -> None:
         self._reply(identity, peer, request_id, error_of(fault))
@@ -357,39 +369,45 @@ class Server:
     def _reply(self, identity: bytes, peer: Peer | None, request_id: int, reply: Reply) -> None:
         if peer is not None:
             peer.answer(request_id, reply)
-            return
-        # A stranger that does not read has no outbox to wait in: what its queue does not take is let go.
-        Outbox(functools.partial(self._router.send, identity), 0).put_unsequenced(reply, request_id=request_id)
+        else:
+            if isinstance(reply, Error):
+                self._counters.request_failed(reply)
+            self._send_once(identity, reply, request_id=request_id)
+
+    def _send_once(self, identity: bytes, message: Message, *, request_id: int = 0) -> Sent:
+        """Send with `seq` 0, outside of any outbox: what the peer does not take now is let go."""
+        return self._router.send(identity, encode(message, request_id=request_id))
 
     def _flush(self) -> None:
-        for peer in self._peers.values():
-            if peer.outbox.is_waiting:
-                peer.outbox.flush()
+        for peer in self._sessions.values():
+            peer.outbox.flush()
         for _, outbox in self._parted:
             outbox.flush()
-        if not any(peer.outbox.is_waiting for peer in self._peers.values()):
+        if not any(peer.outbox.is_waiting and not peer.is_detached for peer in self._sessions.values()):
             self._all_sent.set()
 
     # ---- how sessions end ----
 
     def look_after_sessions(self) -> None:
-        """Ends sessions that are silent for too long, drops those that do not read, stops an idle sidecar."""
+        """Detaches sessions that are silent, ends those that are so for too long, stops an idle sidecar."""
         now = self._clock()
+        detach_after = self._settings.detach_after_s
         # After a sleep of the machine, or under a debugger, clients get the time back that nobody had.
         lost = now - self._last_look - TICK_S
         self._last_look = now
-        for peer in list(self._peers.values()):
-            if lost > DETACH_AFTER_S:
+        for peer in list(self._sessions.values()):
+            if lost > detach_after:
                 peer.last_heard += lost
-            if peer.outbox.overflowed:
-                log.warning("session %s: dropped; its client does not read", peer.session_id)
-                self._drop(peer)
-            elif now - peer.last_heard >= DETACH_AFTER_S + RESUME_WINDOW_S and not peer.is_ending:
+            silent = now - peer.last_heard
+            if silent >= detach_after + self._settings.resume_window_s and not peer.is_ending:
                 log.info("session %s: expired", peer.session_id)
                 self._spawn(self._part(peer, Goodbye(reason="expired")))
+            elif silent >= detach_after and not peer.is_detached:
+                log.info("session %s: detached; silent for %.0f s", peer.session_id, silent)
+                peer.outbox.detach()
         self._flush()
         self._parted = [(until, outbox) for until, outbox in self._parted if outbox.is_waiting and until > now]
-        if self._peers or self._background:
+        if self._sessions or self._background:
             self._idle_since = now
         elif 0 < self._settings.idle_exit_s <= now - self._idle_since:
             log.info("no session for %s s: stopping", self._settings.idle_exit_s)
@@ -405,6 +423,8 @@ class Server:
         await peer.end(SessionExpired, END_TIMEOUT_S)
         peer.outbox.put(last, request_id=request_id)
         peer.outbox.close()
+        if peer.is_detached:
+            peer.outbox.attach()  # in case that somebody is there after all
         self._forget(peer)
 
     def _drop(self, peer: Peer) -> None:
@@ -416,9 +436,10 @@ class Server:
     def _forget(self, peer: Peer) -> None:
         if self._peers.get(peer.identity) is peer:
             del self._peers[peer.identity]
+        if self._sessions.pop(_digest(peer.session_key), None) is not None:
             self._idle_since = self._clock()
-        if peer.outbox.is_waiting:
-            self._parted.append((self._clock() + DETACH_AFTER_S, peer.outbox))
+        if peer.outbox.is_waiting and not peer.is_detached:
+            self._parted.append((self._clock() + PARTED_S, peer.outbox))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -426,46 +447,17 @@ class Server:
         task.add_done_callback(self._background.discard)
 
     async def _say_goodbye(self) -> None:
-        peers = list(self._peers.values())
+        peers = list(self._sessions.values())
         ends = [asyncio.ensure_future(peer.end(ShuttingDown, SHUTDOWN_TIMEOUT_S)) for peer in peers]
         if ends or self._background:
             await asyncio.wait({*ends, *self._background}, timeout=SHUTDOWN_TIMEOUT_S + 0.1)
-        for peer in self._peers.values():
+        for peer in peers:
             peer.push(Goodbye(reason="shutdown"))
         self._all_sent.clear()
         self._flush()
         sent = asyncio.ensure_future(self._all_sent.wait())
         await asyncio.wait({sent}, timeout=FLUSH_TIMEOUT_S)
         sent.cancel()
-
-
-def error_of(fault: ParleyError) -> Error:
-    """The wire's form of an error."""
-    return Error(
-        code=fault.code,
-        name=fault.name,
-        message=fault.message,
-        agent_id=fault.agent_id,
-        node_name=fault.node_name,
-        path=fault.path,
-        problems=list(fault.problems),
-    )
-
-
-def _internal_error(message: Message) -> Error:
-    """Answers for a bug of ours: code 0, which no error class has. The traceback stays in the log."""
-    log.exception("%s failed", message.type_name)
-    return Error(
-        code=0,
-        name="InternalError",
-        message=f"a fault inside the sidecar stopped {message.type_name}; the sidecar's log has the details",
-    )
-
-
-def _checked(result: object) -> Reply:
-    if not isinstance(result, Reply):
-        raise TypeError(f"a handler must answer with a Reply, not {type(result).__name__}")
-    return result
 
 
 def _bytes(token: str) -> bytes:
@@ -475,3 +467,8 @@ def _bytes(token: str) -> bytes:
 @functools.cache
 def _fingerprint() -> str:
     return schema_fingerprint()
+
+
+def _digest(key: str) -> bytes:
+    """Keys are looked up by their digest: how long that takes says nothing about the key."""
+    return hashlib.sha256(_bytes(key)).digest()

@@ -1,4 +1,4 @@
-"""The ROUTER socket, an outbox per session, the loop that ZeroMQ needs: the sidecar's only `import zmq`.
+"""The ROUTER socket, the endpoints that it may take, and the loop that ZeroMQ needs.
 
 Threading: one event loop's thread owns everything here. ZeroMQ's own I/O thread does the network.
 
@@ -13,16 +13,15 @@ import errno
 import ipaddress
 import re
 import sys
-from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
 import zmq
 
-from bridge.codec import MAX_PARTS, encode
+from bridge import curve
+from bridge.codec import MAX_PARTS
 from bridge.errors import InvalidValue
-from bridge.protocol import Message
 
 T = TypeVar("T")
 
@@ -52,7 +51,36 @@ def run_on_selector_loop(main: Coroutine[Any, Any, T]) -> T:
 
 def loopback_endpoint(endpoint: str) -> str:
     """The endpoint in the form to bind; raises InvalidValue for all that is not TCP on loopback."""
-    match = re.fullmatch(r"tcp://(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+):(\*|\d{1,5})", endpoint)
+    host, port = _host_and_port(endpoint)
+    if not _is_loopback(host):
+        raise InvalidValue(
+            f"the endpoint {endpoint!r} is not on loopback: anyone on that network could read along. Make a key with "
+            "`parley keygen FILE` and serve with `--curve-key FILE`, or bind 127.0.0.0/8, [::1] or localhost"
+        )
+    return f"tcp://{host}:{port}"
+
+
+def encrypted_endpoint(endpoint: str, *, no_auth: bool) -> str:
+    """The endpoint of a CURVE socket in the form to bind: any interface, but loopback where no token is needed."""
+    host, port = _host_and_port(endpoint)
+    if no_auth and not _is_loopback(host):
+        raise InvalidValue(
+            f"the endpoint {endpoint!r} is not on loopback, and --no-auth would let in all who reach it; "
+            "leave --no-auth out"
+        )
+    return f"tcp://{host}:{port}"
+
+
+def usable_endpoint(bound: str) -> str:
+    """Where a client on this machine connects to; a socket on every interface has no address of its own."""
+    for everywhere, here in (("tcp://0.0.0.0:", "tcp://127.0.0.1:"), ("tcp://[::]:", "tcp://[::1]:")):
+        if bound.startswith(everywhere):
+            return here + bound.removeprefix(everywhere)
+    return bound
+
+
+def _host_and_port(endpoint: str) -> tuple[str, str]:
+    match = re.fullmatch(r"tcp://(\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[^:\[\]]+):(\*|\d{1,5})", endpoint)
     if match is None:
         raise InvalidValue(
             f"the endpoint {endpoint!r} must look like tcp://127.0.0.1:5600; `*` as the port takes a free one"
@@ -60,17 +88,14 @@ def loopback_endpoint(endpoint: str) -> str:
     host, port = match.groups()
     if port != "*" and int(port) > 65_535:
         raise InvalidValue(f"the endpoint {endpoint!r} has a port above 65535")
-    host = "127.0.0.1" if host == "localhost" else host
+    return "127.0.0.1" if host == "localhost" else host, port
+
+
+def _is_loopback(host: str) -> bool:
     try:
-        is_loopback = ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
-        is_loopback = False
-    if not is_loopback:
-        raise InvalidValue(
-            f"the endpoint {endpoint!r} is not on loopback: anyone on that network could read along. "
-            "Bind 127.0.0.0/8, [::1] or localhost"
-        )
-    return f"tcp://{host}:{port}"
+        return False
 
 
 class LoopSocket:
@@ -119,6 +144,15 @@ class LoopSocket:
             self._socket.send_multipart(frames, zmq.NOBLOCK)
         finally:
             self._look_again()
+
+    def drain(self) -> None:
+        """Read all that has come, without a pause: what broke has nothing more to say than that."""
+        while self._loop is not None:
+            try:
+                frames = self._receive()
+            except zmq.Again:
+                return
+            self._on_message(frames)
 
     def _look_again(self) -> None:
         if self._loop is not None and not self._look_scheduled:
@@ -177,7 +211,10 @@ class Router:
         *,
         max_part_bytes: int,
     ) -> None:
+        self.curve_public_key = ""
+        """What clients need to connect; empty: nothing is encrypted. Known after `bind`."""
         self._on_message = on_message
+        self._max_part_bytes = max_part_bytes
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.LINGER, 0)
@@ -188,10 +225,22 @@ class Router:
         self._reader = LoopSocket(
             self._socket, self._dispatch, max_parts=1 + MAX_PARTS + 1, batch=1, after_read=after_read
         )
+        self._doorkeeper = curve.Doorkeeper()
+        self._door = self._doorkeeper.monitor(self._context, self._socket)
+        self._door_reader = LoopSocket(self._door, self._doorkeeper.take, max_parts=2, batch=1)
 
-    def bind(self, endpoint: str) -> str:
-        """Binds, and returns the endpoint with its port. Raises EndpointTaken or InvalidValue."""
-        address = loopback_endpoint(endpoint)
+    def bind(self, endpoint: str, *, curve_key: str = "", no_auth: bool = False) -> str:
+        """Binds, and returns the endpoint, with its port, where a client on this machine connects to.
+
+        `curve_key` is the key file of an encrypted socket, the only kind that may be reached from elsewhere, and
+        never without a token (`no_auth`). Raises EndpointTaken or InvalidValue.
+        """
+        if curve_key:
+            address = encrypted_endpoint(endpoint, no_auth=no_auth)
+            self.curve_public_key = curve.apply_server(self._socket, curve_key)
+            self._socket.setsockopt(zmq.MAXMSGSIZE, self._max_part_bytes + curve.FRAME_OVERHEAD_BYTES)
+        else:
+            address = loopback_endpoint(endpoint)
         # Only where it is asked for: with it, an IPv4 address would be bound and reported in IPv6 clothes.
         self._socket.setsockopt(zmq.IPV6, "[" in address)
         try:
@@ -203,14 +252,17 @@ class Router:
                 raise EndpointTaken(
                     f"port {port} is taken ({endpoint}); choose another or `*` for a free one"
                 ) from None
+            if fault.errno in (errno.EADDRNOTAVAIL, errno.ENODEV):
+                raise InvalidValue(f"cannot bind {endpoint}: no interface of this machine has this address") from None
             raise InvalidValue(f"cannot bind {endpoint}: {fault.strerror}") from None
         bound = self._socket.getsockopt(zmq.LAST_ENDPOINT)
         assert isinstance(bound, bytes)
-        return bound.rstrip(b"\0").decode("ascii")
+        return usable_endpoint(bound.rstrip(b"\0").decode("ascii"))
 
     def start(self) -> None:
         """Begins to read; call on the loop's thread."""
         self._reader.start()
+        self._door_reader.start()
 
     def send(self, identity: bytes, frames: Sequence[bytes]) -> Sent:
         """Sends whole or not at all."""
@@ -227,83 +279,10 @@ class Router:
     def close(self, linger_s: float = 0.0) -> None:
         """Closes; waits up to `linger_s` for frames that peers have not fetched yet."""
         self._reader.stop()
+        self._door_reader.stop()
+        if not self._socket.closed:
+            self._socket.disable_monitor()
         self._context.destroy(linger=int(linger_s * 1000))
 
     def _dispatch(self, frames: list[bytes]) -> None:
         self._on_message(frames[0], frames[1:])
-
-
-class Outbox:
-    """Everything that one session is sent, in order; the one who counts `seq`.
-
-    Frames that the peer does not take now wait here and go on when it does. More than `limit_bytes` of them
-    make the outbox give up: `overflowed` is set and nothing is kept or sent any more.
-    """
-
-    def __init__(self, send: Callable[[Sequence[bytes]], Sent], limit_bytes: int) -> None:
-        self.seq = 0
-        self.acknowledged = 0
-        self.overflowed = False
-        self.waiting_bytes = 0
-        self._closed = False
-        self._waiting: deque[list[bytes]] = deque()
-        self._send = send
-        self._limit_bytes = limit_bytes
-        self._gone = False
-
-    def put(self, message: Message, *, request_id: int = 0, payload: bytes | None = None) -> None:
-        """Sends under the next `seq`. What cannot be encoded raises and takes no `seq`."""
-        frames = encode(message, request_id=request_id, seq=self.seq + 1, payload=payload)
-        self.seq += 1
-        self._hand_over(frames)
-
-    def put_unsequenced(self, message: Message, *, request_id: int) -> None:
-        """Sends with `seq` 0, behind what waits."""
-        self._hand_over(encode(message, request_id=request_id))
-
-    def acknowledge(self, last_seq: int) -> None:
-        """The peer has all up to `last_seq`. What was never sent cannot be acknowledged."""
-        self.acknowledged = max(self.acknowledged, min(last_seq, self.seq))
-
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._waiting)
-
-    def peer_is_back(self) -> None:
-        """Something came from the peer, so its identity can be reached."""
-        if self._gone:
-            self._gone = False
-            self.flush()
-
-    def flush(self) -> None:
-        """Sends on as much as the peer takes."""
-        while self._waiting and not self._gone:
-            frames = self._waiting[0]
-            if not self._went(frames):
-                return
-            self._waiting.popleft()
-            self.waiting_bytes -= sum(map(len, frames))
-
-    def close(self) -> None:
-        """Takes nothing more; what waits can still be flushed."""
-        self._closed = True
-
-    def drop(self) -> None:
-        """Takes nothing more and lets go of all that waits."""
-        self._closed = True
-        self._waiting.clear()
-        self.waiting_bytes = 0
-
-    def _hand_over(self, frames: list[bytes]) -> None:
-        if self._closed or (not self._waiting and not self._gone and self._went(frames)):
-            return
-        self._waiting.append(frames)
-        self.waiting_bytes += sum(map(len, frames))
-        if self.waiting_bytes > self._limit_bytes:
-            self.overflowed = True
-            self.drop()
-
-    def _went(self, frames: list[bytes]) -> bool:
-        sent = self._send(frames)
-        self._gone = sent is Sent.GONE
-        return sent is Sent.YES

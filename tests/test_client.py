@@ -28,6 +28,7 @@ from bridge.errors import (
     WorkflowInvalid,
 )
 from bridge.launch import Sidecar, SidecarFailed
+from bridge.peer import error_of
 from bridge.protocol import (
     Agents,
     AnswerText,
@@ -43,7 +44,7 @@ from bridge.protocol import (
     TurnComplete,
     TurnStarted,
 )
-from bridge.server import Server, error_of
+from bridge.server import Server
 from bridge.transport import run_on_selector_loop
 from tests.fakes import FakeSession
 from tests.sidecar import COMMAND
@@ -338,7 +339,7 @@ async def test_what_cannot_be_read_ends_the_connection_with_the_reason() -> None
 @on_the_loop
 async def test_a_sidecar_that_dies_is_noticed_at_once() -> None:
     async with Sidecar(command=COMMAND) as sidecar:
-        client = await ParleyClient.connect(sidecar.endpoint, sidecar.token)
+        client = await ParleyClient.connect(sidecar.endpoint, sidecar.token, reconnect_s=0)
         turn = client.turn("a", "hold")
         await anext(turn)
         waiting = asyncio.ensure_future(client.request(SendMessage(agent_id="b", text="never")))
@@ -360,7 +361,7 @@ async def test_a_sidecar_starts_and_is_gone_in_under_a_second() -> None:
     lines: list[str] = []
     async with Sidecar("--log-level", "info", command=COMMAND, on_stderr=lines.append) as sidecar:
         assert sidecar.pid != os.getpid()
-        async with await ParleyClient.connect(sidecar.endpoint, sidecar.token) as client:
+        async with await ParleyClient.connect(sidecar.endpoint, sidecar.token, reconnect_s=0) as client:
             await client.request(ListAgents())
         begun = time.monotonic()
     assert time.monotonic() - begun < 1.0
@@ -390,7 +391,7 @@ async def test_a_sidecar_that_never_gets_ready_is_not_waited_for() -> None:
 @on_the_loop
 async def test_a_sidecar_that_hangs_is_ended_all_the_same() -> None:
     async with Sidecar(command=COMMAND) as sidecar:
-        client = await ParleyClient.connect(sidecar.endpoint, sidecar.token)
+        client = await ParleyClient.connect(sidecar.endpoint, sidecar.token, reconnect_s=0)
         blocked = asyncio.ensure_future(client.request(SendMessage(agent_id="a", text="block 60")))
         await asyncio.sleep(0)
         await client.close()
