@@ -1,19 +1,17 @@
 """`parley serve`: one process from its first signal handler to its exit code.
 
 Threads beside the event loop's, because the loop may be blocked when they are needed: one waits for signals, one looks
-whether the owner lives, one writes the log, and one ends the process when an orderly end takes too long. All are
-daemons and only ever ask the loop to stop, or leave without it.
+whether the owner lives, and one ends the process when an orderly end takes too long. All are daemons and only ever ask
+the loop to stop, or leave without it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import json
 import logging
 import os
-import queue
 import signal
 import socket
 import sys
@@ -21,12 +19,15 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any
 
+from bridge import __version__
 from bridge.config import Settings
 from bridge.errors import InvalidValue, ParleyError
 from bridge.files import write_atomically
+from bridge.log import Log, set_up_logging, silence
 from bridge.server import MakeSession, Server
+from bridge.status import Counters
 from bridge.transport import EndpointTaken, run_on_selector_loop
 
 log = logging.getLogger(__name__)
@@ -39,11 +40,9 @@ STOP_WITHIN_S = 1.6
 ORPHAN_STOP_WITHIN_S = 0.8
 OWNER_POLL_S = 0.5
 CLOSE_SERVICES_S = 0.3
-_LOG_LINES_WAITING = 10_000
-_LOG_FLUSH_S = 0.2
 WINDOWS_WRITE_TRIES = 20
 
-MakeServices = Callable[[Settings], tuple[MakeSession, Callable[[], Awaitable[None]]]]
+MakeServices = Callable[[Settings, Counters], tuple[MakeSession, Callable[[], Awaitable[None]]]]
 """Makes what the sessions share: how to make one session, and how to close it all. Called on the event loop."""
 
 
@@ -52,8 +51,8 @@ def run(settings: Settings, make_services: MakeServices) -> int:
 
     Once a stop has begun, the process is gone within two seconds even where something hangs.
     """
-    log_lines = set_up_logging(settings.log_level)
-    life = _Life(log_lines)
+    written = set_up_logging(settings)
+    life = _Life(written)
     try:
         life.watch_signals()
         if settings.owner_pid:
@@ -67,21 +66,24 @@ def run(settings: Settings, make_services: MakeServices) -> int:
         return EXIT_FAILED
     finally:
         life.remove_ready_file()
-        log_lines.flush()
+        written.flush()
     return EXIT_OK
 
 
 async def _serve(settings: Settings, make_services: MakeServices, life: _Life) -> None:
+    asyncio.get_running_loop().set_exception_handler(_log_loop_fault)
     token = settings.token or base64.urlsafe_b64encode(os.urandom(32)).decode("ascii").rstrip("=")
     make_session: MakeSession
-    server = Server(settings, token, lambda session_id, push: make_session(session_id, push))
+    counters = Counters()
+    server = Server(settings, token, lambda session_id, push: make_session(session_id, push), counters=counters)
     try:
         server.bind()
-        make_session, close_services = make_services(settings)
+        make_session, close_services = make_services(settings, counters)
         try:
             life.attach(server)
             if not life.is_stopping:
-                life.announce(server.endpoint, token, settings.ready_file)
+                # TODO-LEAD: server.curve_public_key
+                life.announce(server.endpoint, token, settings.ready_file, server.curve_public_key)
             await server.run()
         finally:
             await _within(CLOSE_SERVICES_S, close_services())
@@ -102,8 +104,8 @@ async def _within(seconds: float, work: Awaitable[None]) -> None:
 class _Life:
     """Why and when this process ends. Touched by every thread of this module; `_lock` guards what they share."""
 
-    def __init__(self, log_lines: LogLines) -> None:
-        self._log_lines = log_lines
+    def __init__(self, written: Log) -> None:
+        self._written = written
         self._lock = threading.Lock()
         self._server: Server | None = None
         self._stopping = False
@@ -122,7 +124,7 @@ class _Life:
             self._stopping = True
             server = self._server
         threading.Thread(target=self._leave_after, args=(within_s,), name="deadline", daemon=True).start()
-        log.info("stopping: %s", why)
+        log.info("stopping: %s", why, extra={"event": "stopping"})
         if server is not None:
             server.request_shutdown()
 
@@ -188,15 +190,23 @@ class _Life:
 
         threading.Thread(target=wait_for_end, name="owner", daemon=True).start()
 
-    def announce(self, endpoint: str, token: str, ready_file: str) -> None:
+    def announce(self, endpoint: str, token: str, ready_file: str, curve_public_key: str) -> None:
         """Says where this sidecar is and how to get in: on stdout, and in the ready file first if there is one."""
-        line = json.dumps({"event": "ready", "endpoint": endpoint, "token": token, "pid": os.getpid()}) + "\n"
+        ready = {"event": "ready", "endpoint": endpoint, "token": token, "pid": os.getpid()}
+        if curve_public_key:
+            ready["curve_public_key"] = curve_public_key
+        line = json.dumps(ready) + "\n"
         if ready_file:
             path = Path(ready_file).absolute()
             write_private(path, line)
             with self._lock:
                 self._ready_file, self._ready_line = path, line
-        log.info("ready at %s", endpoint)
+        log.info(
+            "ready at %s%s",
+            endpoint,
+            ", encrypted" if curve_public_key else "",
+            extra={"event": "ready", "version": __version__, "pid": os.getpid()},
+        )
         if sys.stdout is None:
             return
         try:
@@ -204,7 +214,7 @@ class _Life:
             sys.stdout.flush()
         except (OSError, ValueError):
             log.warning("nobody reads the ready line: stdout is closed")
-            _silence(sys.stdout)
+            silence(sys.stdout)
 
     def remove_ready_file(self) -> None:
         """Removes the ready file, unless another sidecar has put its own there since."""
@@ -222,7 +232,7 @@ class _Life:
         time.sleep(seconds)
         self.remove_ready_file()
         log.warning("leaving without an orderly end: it took more than %s s", seconds)
-        self._log_lines.flush(0.05)
+        self._written.flush(0.05)
         os._exit(EXIT_OK)
 
 
@@ -232,7 +242,7 @@ def write_private(path: Path, text: str) -> None:
     tries = WINDOWS_WRITE_TRIES if sys.platform == "win32" else 1
     for attempt in range(1, tries + 1):
         try:
-            write_atomically(path, text.encode("ascii"), mode=0o600)
+            write_atomically(path, text.encode("ascii"), mode=0o600, follow_links=False)
             return
         except OSError as fault:
             if attempt == tries or not isinstance(fault, PermissionError):
@@ -240,69 +250,7 @@ def write_private(path: Path, text: str) -> None:
             time.sleep(0.02)
 
 
-def _silence(stream: TextIO) -> None:
-    """Lets a stream that nobody reads lead nowhere: what is left in its buffer would fail again at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
-
-
-class LogLines(logging.Handler):
-    """Log lines for people, on stderr, written by a thread of its own.
-
-    Nothing that is logged can fail or wait: not on a narrow encoding (Python's stderr escapes what that lacks), a
-    closed pipe, or a full pipe that nobody reads (then lines are left out, and how many is said later).
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
-        self._lines: queue.Queue[str | threading.Event] = queue.Queue(_LOG_LINES_WAITING)
-        self._left_out = 0
-        threading.Thread(target=self._write, name="log", daemon=True).start()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            line = self.format(record)
-        except Exception as fault:
-            line = f"a log line of {record.name} cannot be formatted: {fault}"
-        try:
-            self._lines.put_nowait(line)
-        except queue.Full:
-            self._left_out += 1
-
-    def flush(self, timeout_s: float = _LOG_FLUSH_S) -> None:
-        """Waits until what was logged is written, but no longer than `timeout_s`."""
-        written = threading.Event()
-        try:
-            self._lines.put_nowait(written)
-        except queue.Full:
-            return
-        written.wait(timeout_s)
-
-    def _write(self) -> None:
-        while True:
-            line = self._lines.get()
-            if isinstance(line, threading.Event):
-                line.set()
-                continue
-            left_out, self._left_out = self._left_out, 0
-            if left_out:
-                line += f"\n({left_out} log lines were left out: nobody read them)"
-            stream = sys.stderr
-            if stream is None:
-                continue
-            try:
-                stream.write(line + "\n")
-                stream.flush()
-            except (OSError, ValueError):
-                _silence(stream)
-
-
-def set_up_logging(level: str) -> LogLines:
-    """Sends the logs of this process to stderr: ours from `level` on, other libraries' warnings."""
-    lines = LogLines()
-    logging.basicConfig(handlers=[lines], level=logging.WARNING, force=True)
-    logging.getLogger("bridge").setLevel(level.upper())
-    return lines
+def _log_loop_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What the loop itself would say shows tasks and arguments with all they hold, and so what a player said."""
+    what = str(context.get("message", "a fault on the event loop")).partition("(")[0]
+    log.error("%s", what, exc_info=context.get("exception"))
