@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from bridge import workers
 from bridge.config import Settings
 from bridge.dialog import Dialog
-from bridge.errors import AgentBusy, InvalidValue, UnknownNode, UnknownToolCall
+from bridge.dialog_document import Piece
+from bridge.engine import TextModel
+from bridge.errors import AgentBusy, AgentDestroyed, InvalidValue, UnknownNode, UnknownToolCall
 from bridge.model_files import Report
 from bridge.models import LoadedModel, ModelStore
 from bridge.node import ModelNode, Node
-from bridge.protocol import CacheInfo, DialogDocument, Push, TurnComplete, VariableValue
+from bridge.protocol import CacheInfo, Push, ShortReply, TurnComplete, VariableValue
+from bridge.status import Counters
 from bridge.storage import StringStorage
 from bridge.storages import BuildReport, HeldKnowledge, KnowledgeView
 from bridge.turn import Cast, Turn
 from bridge.variables import override_variables
 from bridge.wording import cut, shown
 from bridge.workflow import CompileScope, Workflow, change_node
+
+T = TypeVar("T")
 
 
 class Agent:
@@ -28,19 +34,18 @@ class Agent:
     Threading: used on the event loop only.
     """
 
-    def __init__(
-        self, cast: Cast, models: ModelStore, storages: KnowledgeView, emit: Callable[[Push], None]
-    ) -> None:
+    def __init__(self, cast: Cast, models: ModelStore, storages: KnowledgeView, emit: Callable[[Push], None]) -> None:
         self._cast = cast
         self._models = models
         self._storages = storages
         self._baseline = dict(cast.workflow.nodes)
         self.changing: asyncio.Future[None] | None = None
-        """A change of parameters on its way; requests that came later wait for it."""
+        """A change of parameters or of the dialog on its way; requests that came later wait for it."""
         self._emit = emit
         self._variables = {name: value for name, (_, value) in cast.workflow.variables.items()}
         self._last_turn_id = 0
         self._turn: Turn | None = None
+        self._closed = False
 
     @classmethod
     async def create(
@@ -59,6 +64,8 @@ class Agent:
         max_steps: int = 64,
         seed_dialog: object = None,
         download: bool = False,
+        session_id: str = "",
+        counters: Counters | None = None,
     ) -> Agent:
         """Load the models and build the embedded storages that the workflow uses, and start the conversation.
 
@@ -68,9 +75,9 @@ class Agent:
         """
         initial = {name: value for name, (_, value) in workflow.variables.items()}
         chosen = override_variables(workflow.variables, initial, variables)
-        dialog = Dialog(workflow.speaker)
+        dialog = Dialog(workflow.speaker, settings.max_dialog_turns, settings.max_json_bytes)
         if seed_dialog is not None:
-            dialog.seed(seed_dialog, append=False)
+            dialog.seed(await workers.request(dialog.read, seed_dialog), append=False)
         held: dict[str, LoadedModel] = {}
         knowledge: dict[str, HeldKnowledge] = {}
         try:
@@ -85,7 +92,18 @@ class Agent:
             for storage in knowledge.values():
                 storages.release(storage)
             raise
-        cast = Cast(agent_id, workflow, dialog, held, knowledge, settings, enable_diagnostics, max_steps)
+        cast = Cast(
+            agent_id,
+            workflow,
+            dialog,
+            held,
+            knowledge,
+            settings,
+            enable_diagnostics,
+            max_steps,
+            session_id=session_id,
+            counters=counters or Counters(),
+        )
         agent = cls(cast, models, storages, emit)
         agent._variables = chosen
         return agent
@@ -98,6 +116,11 @@ class Agent:
     def busy(self) -> bool:
         """A turn is running."""
         return self._turn is not None
+
+    @property
+    def tokens_in_turn(self) -> int:
+        """Tokens that the running turn has generated so far; 0 without one."""
+        return 0 if self._turn is None else self._turn.tokens_so_far
 
     @property
     def turns(self) -> int:
@@ -146,14 +169,22 @@ class Agent:
 
         built = self._cast.knowledge  # embedded storages are fixed
         scope = replace(scope, strings=find, knowledge=lambda name: built[name].storage)
-        self.changing = asyncio.get_running_loop().create_future()
-        return self._change_params(before, node_name, params, scope)
+        return self._change(
+            lambda: change_node(before, node_name, params, scope),
+            lambda changed: setattr(self._cast, "workflow", changed),
+        )
 
-    async def _change_params(
-        self, before: Workflow, node_name: str, params: Mapping[str, Any], scope: CompileScope
-    ) -> None:
+    def _change(self, make: Callable[[], T], put: Callable[[T], None]) -> Awaitable[None]:
+        """`make` something in a worker thread and `put` it in place; requests that come meanwhile wait."""
+        self._must_be_idle()
+        self.changing = asyncio.get_running_loop().create_future()
+        return self._do_change(make, put)
+
+    async def _do_change(self, make: Callable[[], T], put: Callable[[T], None]) -> None:
         try:
-            self._cast.workflow = await asyncio.to_thread(change_node, before, node_name, params, scope)
+            made = await workers.request(make)
+            self._must_be_there()
+            put(made)
         finally:
             change, self.changing = self.changing, None
             if change is not None:
@@ -177,29 +208,59 @@ class Agent:
             )
         self._turn.tools.take(call_id, result, error)
 
-    def export_dialog(self, first: int, count: int | None) -> DialogDocument:
-        """A piece of the dialog history. Raises nothing: a piece beyond the end is empty."""
-        return self._cast.dialog.export(first, count)
+    def export_dialog(self, first: int, count: int | None) -> Awaitable[Piece]:
+        """A piece of the dialog history as it is now. Raises nothing: a piece beyond the end is empty."""
+        return workers.request(self._cast.dialog.export(first, count))
 
-    def change_dialog(self, change: Callable[[Dialog], None]) -> None:
-        """Seed, edit or truncate the dialog history. Raises AgentBusy while a turn runs, InvalidDialog."""
+    def seed_dialog(self, raw: object, *, append: bool) -> Awaitable[None]:
+        """Replace the dialog history, or continue it.
+
+        Raises AgentBusy while a turn runs; awaiting it, InvalidDialog and LimitExceeded, with nothing changed.
+        """
+        dialog = self._cast.dialog
+        return self._change(lambda: dialog.read(raw), lambda read: dialog.seed(read, append=append))
+
+    def edit_dialog(self, index: int, user: str | None, replies: Sequence[ShortReply] | None) -> Awaitable[None]:
+        """Change one turn of the dialog history. Raises as `seed_dialog` does."""
+        dialog = self._cast.dialog
+        return self._change(lambda: dialog.changed(index, user, replies), lambda turn: dialog.edit(index, turn))
+
+    def truncate_dialog(self, keep: int) -> None:
+        """Forget all but the first turns. Raises AgentBusy while a turn runs."""
         self._must_be_idle()
-        change(self._cast.dialog)
+        self._cast.dialog.truncate(keep)
 
-    async def manage_cache(self, action: Literal["Stats", "Park", "Drop"]) -> list[CacheInfo]:
-        """Park or drop what the nodes keep of their prompts, or just look. Park and Drop need an idle agent."""
+    def manage_cache(self, action: Literal["Stats", "Park", "Drop"]) -> Awaitable[list[CacheInfo]]:
+        """Park or drop what the nodes keep of their prompts, or just look. Park and Drop need an idle agent.
+
+        Raises AgentBusy; awaiting it, AgentDestroyed.
+        """
         if action != "Stats":
             self._must_be_idle()
+        workflow, models = self._cast.workflow, self._cast.models
+        engines = {
+            node.name: models[workflow.model_of(node)].engine
+            for node in workflow.nodes.values()
+            if isinstance(node, ModelNode)
+        }
+        return self._manage_cache(engines, action)
+
+    async def _manage_cache(
+        self, engines: Mapping[str, TextModel], action: Literal["Stats", "Park", "Drop"]
+    ) -> list[CacheInfo]:
+        asked = (engine.manage_cache(f"{self.agent_id}/{name}", action) for name, engine in engines.items())
+        states = await asyncio.gather(*asked, return_exceptions=True)
+        self._must_be_there()
         found = []
-        for node in self._cast.workflow.nodes.values():
-            if isinstance(node, ModelNode):
-                engine = self._cast.models[self._cast.workflow.model_of(node)].engine
-                state = await engine.manage_cache(f"{self.agent_id}/{node.name}", action)
-                found.append(CacheInfo(node_name=node.name, tokens=state.tokens, bytes=state.bytes, where=state.where))
+        for name, state in zip(engines, states, strict=True):
+            if isinstance(state, BaseException):
+                raise state
+            found.append(CacheInfo(node_name=name, tokens=state.tokens, bytes=state.bytes, where=state.where))
         return found
 
     def close(self) -> None:
         """Cancel the running turn and give the models back. Idempotent."""
+        self._closed = True
         self.cancel_turn()
         held, self._cast.models = self._cast.models, {}
         for model in held.values():
@@ -208,6 +269,11 @@ class Agent:
         knowledge, self._cast.knowledge = self._cast.knowledge, {}
         for storage in knowledge.values():
             self._storages.release(storage)
+
+    def _must_be_there(self) -> None:
+        """To be asked whenever something was waited for: the agent may have been closed meanwhile."""
+        if self._closed:
+            raise AgentDestroyed(f"agent '{self.agent_id}' was destroyed", agent_id=self.agent_id)
 
     def _must_be_idle(self) -> None:
         if self._turn is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bridge import classify, summary
 from bridge.answer_text import AnswerRules
 from bridge.authoring import RESERVED
-from bridge.budget import MESSAGE_COST, cost_of_examples, cost_of_messages, fit_turns
+from bridge.budget import MESSAGE_COST, Fit, cost_of_examples, cost_of_messages, fit_turns
 from bridge.catalog import combine_sampling
 from bridge.chat_format import Rendered, Script, prompt_tokens
 from bridge.engine import Choice, GenerateRequest, GenerationResult
@@ -29,14 +29,15 @@ from bridge.prompt import (
     user_area,
 )
 from bridge.protocol import StepFinish, Summary, ToolCallFormat
+from bridge.token_counts import Counter, measure
 from bridge.tool_call import ParsedReply, Tool, parse_reply
 from bridge.tool_formats import ToolFormat, tool_format
 
 if TYPE_CHECKING:
     from bridge.step import Step
 
-COUNTED_AT_ONCE = 32_768
-"""Characters of a text whose tokens are counted without leaving the event loop."""
+log = logging.getLogger(__name__)
+
 FORMAT_ALLOWANCE = 1024
 REASONING_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
 
@@ -167,7 +168,9 @@ class Asking:
         view = replace(self._view(node, []), first_turn=covered, summary="")
         turns = summary.turns_to_cover(view, keep_recent_turns)
         self.step.details["covers"] = covered
-        if not turns or not summary.reaches(view, trigger_tokens, model.count):
+        if not turns:
+            return
+        if not await measure(model.counts, trigger_tokens, lambda count: summary.reaches(view, trigger_tokens, count)):
             return
         try:
             text = await self._write_summary(node, model, view, turns)
@@ -186,11 +189,21 @@ class Asking:
         examples = [(line.speaker, line.text) for line in node.examples]
         script = Script(summary.LABEL, view.player_name, examples)
         window = node.context_size or model.context_size
-        budget = window - node.max_tokens - cost_of_examples(examples, model.count)
         dialog = self.turn.cast.dialog
         text = dialog.summary.text if dialog.summary else ""
+
+        def next_pass(count: Counter) -> summary.Pass:
+            budget = window - node.max_tokens - cost_of_examples(examples, count)
+            return summary.next_pass(view, turns, text, budget=budget, count=count.once)
+
         while turns:
-            step = summary.next_pass(view, turns, text, budget=budget, count=model.count)
+            self.turn.must_go_on()
+            step = await measure(model.counts, window, next_pass)
+            if step.shortened:
+                self.step.warn(
+                    "the previous summary took more than half of the window and was cut; lower max_tokens or raise "
+                    "context_size"
+                )
             prompt = self._render(model, step.messages, script, window, node.max_tokens)
             self._describe(node, model, prompt)
             rules = AnswerRules(
@@ -257,12 +270,6 @@ class Asking:
         )
         return self._view(node, area)
 
-    async def _count_long(self, model: LoadedModel, messages: Sequence[PromptMessage]) -> None:
-        """Count the tokens of long texts in a worker thread, so that nobody waits; the counts are kept."""
-        for message in messages:
-            if len(message.content) > COUNTED_AT_ONCE:
-                await asyncio.to_thread(model.count, message.content)
-
     async def _fit(
         self, node: ModelNode, model: LoadedModel, view: View, script: Script, max_tokens: int
     ) -> tuple[Prompt, int]:
@@ -270,35 +277,43 @@ class Asking:
 
         Those that it has no room for never come back.
         """
-        await self._count_long(model, [*opening(view), *current_turn(view)])
         dialog = self.turn.cast.dialog
         window = node.context_size or model.context_size
         budget = window - max_tokens
-        fixed = cost_of_messages([*opening(view), *current_turn(view)], model.count)
-        if fixed > 2 * window + FORMAT_ALLOWANCE:
-            # Far beyond any doubt; rendering and tokenizing it whole would only take long.
-            raise self._too_long(node, fixed, window)
-        if script.examples:
-            fixed += cost_of_examples(script.examples, model.count)
-            fixed += 0 if opening(view) else MESSAGE_COST
         count = len(view.history)
-        fit = fit_turns(
-            fixed,
-            lambda index: cost_of_messages(earlier_turn(view, index), model.count),
-            view.first_turn,
-            count,
-            budget,
-        )
+        much = 2 * window + FORMAT_ALLOWANCE
+
+        def fit_all(tokens_of: Counter) -> tuple[int, Fit]:
+            fixed = cost_of_messages([*opening(view), *current_turn(view)], tokens_of)
+            if fixed > much:
+                # Far beyond any doubt; rendering and tokenizing it whole would only take long.
+                raise self._too_long(node, fixed, window)
+            if script.examples:
+                fixed += cost_of_examples(script.examples, tokens_of)
+                fixed += 0 if opening(view) else MESSAGE_COST
+            tokens_of.most = budget
+            return fixed, fit_turns(
+                fixed,
+                lambda index: cost_of_messages(earlier_turn(view, index), tokens_of),
+                view.first_turn,
+                count,
+                budget,
+            )
+
+        fixed, fit = await measure(model.counts, much, fit_all)
+        self.turn.must_go_on()
         first = fit.first
         prompt = self._render(model, project(replace(view, first_turn=first)), script, window, max_tokens)
         while first < count and len(prompt.tokens) + max_tokens > window:
             first += 1
             prompt = self._render(model, project(replace(view, first_turn=first)), script, window, max_tokens)
         if fit.over:
-            self.step.warn(
+            told = (
                 f"PromptOverBudget: the system message and the current turn alone are taken for {fixed} tokens; "
                 f"{budget} are there (context_size {window} - max_tokens {max_tokens}), so no history is shown"
             )
+            self.step.warn(told)
+            log.warning("node %s: %s", node.name, told, extra=self.turn.marks(node_name=node.name))
         dropped = first - view.first_turn
         if dropped:
             dialog.leave_behind(node.name, first)
@@ -400,6 +415,7 @@ class Asking:
         self.step.generating = False
         turn.generation = None
         turn.tokens_generated += result.usage.generated_tokens
+        turn.cast.counters.prompt_read(result.usage.evaluated_tokens, result.usage.cached_tokens)
         if not request.choices:
             turn.finish.append(StepFinish(step=self.step.number, node_name=node.name, reason=result.finish))
             self.step.facts["finish"] = result.finish

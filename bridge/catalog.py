@@ -17,24 +17,24 @@ from bridge.errors import InvalidValue
 from bridge.files import write_atomically
 from bridge.node import Example, SamplingParams
 from bridge.protocol import ToolCallFormat
-from bridge.wording import cut, json_path, shown
+from bridge.wording import cut, fault_words, json_path, shown, suggest
 
 MAX_SHOWN = 20
 """Faults of one catalog that a message lists."""
 
-_RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE | re.DOTALL)
 _UNSAFE = re.compile(r'[\x00-\x1f\\:*?"<>|]')
 _OWN_SUFFIXES = (".part", ".lock", ".parley.json")
-_REPOSITORY = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$", re.ASCII)
-_REVISION = re.compile(r"^[A-Za-z0-9][\w.-]*(/[\w.-]+)*$", re.ASCII)
-_PACKAGE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", re.ASCII)
-_SHA256 = re.compile(r"^[0-9a-f]{64}$")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_REVISION = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)*", re.ASCII)
+_PACKAGE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def _file_name(name: str) -> str:
     """Refuse what would leave the models folder, on any system, or be taken for a file of Parley's own."""
     for part in name.split("/"):
-        if not part or part in (".", "..") or part[-1] in ". " or _UNSAFE.search(part) or _RESERVED.match(part):
+        if not part or part in (".", "..") or part[-1] in ". " or _UNSAFE.search(part) or _RESERVED.fullmatch(part):
             raise ValueError(f"{shown(name)} must be a plain relative file name with '/' between folders, without '..'")
     if name.endswith(_OWN_SUFFIXES):
         raise ValueError(f"{shown(name)} must not end with {', '.join(_OWN_SUFFIXES)}")
@@ -42,26 +42,26 @@ def _file_name(name: str) -> str:
 
 
 def _repository(name: str) -> str:
-    if name and (not _REPOSITORY.match(name) or "--" in name or ".." in name or re.search(r"[.-](/|$)", name)):
+    if name and (not _REPOSITORY.fullmatch(name) or "--" in name or ".." in name or re.search(r"[.-](/|\Z)", name)):
         raise ValueError(f"{shown(name)} is no repository; it is written owner/name")
     return name
 
 
 def _revision(name: str) -> str:
-    if name and (not _REVISION.match(name) or ".." in name):
+    if name and (not _REVISION.fullmatch(name) or ".." in name):
         raise ValueError(f"{shown(name)} is no branch, tag or commit")
     return name
 
 
 def _package(name: str) -> str:
-    if name and not _PACKAGE.match(name):
+    if name and not _PACKAGE.fullmatch(name):
         raise ValueError(f"{shown(name)} is no name of a Python package")
     return name
 
 
 def _digests(value: Any) -> str | dict[str, str]:
     found: list[Any] = list(value.values()) if isinstance(value, dict) else [value] if value != "" else []
-    if not all(isinstance(digest, str) and _SHA256.match(digest) for digest in found):
+    if not all(isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in found):
         raise ValueError("must be 64 lower-case hexadecimal digits, or an object of such digits by file name")
     return dict(value) if isinstance(value, dict) else str(value)
 
@@ -221,7 +221,7 @@ def parse_catalog(document: object, name: str) -> list[CatalogEntry]:
     """The entries of a catalog's JSON. Raises InvalidValue that lists every fault of every entry."""
     if not isinstance(document, dict) or not isinstance(document.get("models"), list):
         raise InvalidValue(f"the catalog {name} must be an object with a list 'models'")
-    faults = [f"$.{cut(key)}: unknown field" for key in document if key != "models"]
+    faults = [f"$.{cut(key)}: unknown field; {suggest(key, ['models'])}" for key in document if key != "models"]
     entries: dict[str, CatalogEntry] = {}
     for index, raw in enumerate(document["models"]):
         try:
@@ -252,7 +252,7 @@ def write_entry(file: Path, entry: Mapping[str, Any], *, replace: bool = False) 
         models: list[Any] = document["models"]
         at = next((index for index, old in enumerate(models) if old["name"] == entry["name"]), len(models))
         if at < len(models) and not replace:
-            raise InvalidValue(f"{file} has a model {shown(entry['name'])} already; name it otherwise, or replace it")
+            raise InvalidValue(f"{file} has a model {shown(entry['name'])} already; name it otherwise, or --replace it")
         models[at : at + 1] = [dict(entry)]
         parse_catalog(document, str(file))
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -275,4 +275,4 @@ def _json(data: bytes, name: str) -> Any:
 
 
 def _fault(index: int, whose: str, item: ErrorDetails) -> str:
-    return f"{json_path(('models', index, *item['loc']))}{whose}: {item['msg'].removeprefix('Value error, ')}"
+    return f"{json_path(('models', index, *item['loc']))}{whose}: {fault_words(item, CatalogEntry)}"

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from bridge.errors import InvalidDialog
+from bridge.dialog_document import REST_S, Piece, Room, check_turn, read_dialog, write_piece
+from bridge.errors import InvalidDialog, LimitExceeded
 from bridge.prompt import Spoken, SpokenKey
-from bridge.protocol import DialogDocument, Interaction, Output, ShortInteraction, ShortReply, Summary
-from bridge.wording import json_path
+from bridge.protocol import DialogDocument, Interaction, Output, ShortReply, Summary
 
 SpeakerOf = Callable[[str], tuple[str, str]]
 """A node's (slot, history_name); for a name that is no node the name itself and an empty one."""
 
-_SHORT_FORM = TypeAdapter(list[ShortInteraction])
-DIALOG_VERSION = 1
+_OUTPUT_FIELDS = {"step", "node_name", "slot", "text", "history_role", "history_name"}
 
 
 class Dialog:
     """The interactions of one agent, and beside them how its own models wrote their replies.
 
-    Threading: used on the event loop only.
+    Threading: used on the event loop only, but for `read` and `changed`, which change nothing, and what `export` gives.
     """
 
-    def __init__(self, speaker_of: SpeakerOf = lambda name: (name, "")) -> None:
+    def __init__(
+        self,
+        speaker_of: SpeakerOf = lambda name: (name, ""),
+        max_turns: int = 100_000,
+        max_json_bytes: int = 8 * 2**20,
+    ) -> None:
+        """`max_turns`: more than that are not taken from outside; what is said here has no limit.
+
+        `max_json_bytes`: what one message can hold.
+        """
         self._speaker_of = speaker_of
+        self._max_turns = max_turns
+        self._room = Room(max_json_bytes)
         self._interactions: list[Interaction] = []
         self._spoken: dict[str, dict[SpokenKey, Spoken]] = {}
         self._first: dict[str, int] = {}
@@ -80,20 +89,33 @@ class Dialog:
 
     # ---- export, seed, edit
 
-    def export(self, first: int, count: int | None) -> DialogDocument:
-        """A piece of the history; the last piece has the summary."""
-        end = len(self._interactions) if count is None else min(first + count, len(self._interactions))
-        is_last = end >= len(self._interactions)
-        return DialogDocument(interactions=self._interactions[first:end], summary=self._summary if is_last else None)
+    def export(self, first: int, count: int | None) -> Callable[[], Piece]:
+        """Makes a piece of the history as it is now, of at most `count` turns; call it in any thread.
 
-    def seed(self, raw: object, *, append: bool) -> None:
-        """Replace the history, or continue it. Raises InvalidDialog with the JSON path; nothing is changed then."""
-        interactions, summary = self._read(raw)
+        A piece has no more turns than fit into a message; the last piece has the summary.
+        """
+        end = len(self._interactions) if count is None else min(first + count, len(self._interactions))
+        turns, summary = self._interactions[first:end], self._summary
+        is_end = end >= len(self._interactions)
+        return lambda: write_piece(turns, summary, is_end=is_end, room=self._room)
+
+    def read(self, raw: object) -> DialogDocument:
+        """What a client seeds. Raises InvalidDialog with the JSON path, LimitExceeded. Threading: from any thread."""
+        return read_dialog(raw, self._outputs, max_turns=self._max_turns, room=self._room)
+
+    def seed(self, read: DialogDocument, *, append: bool) -> None:
+        """Replace the history, or continue it. Raises InvalidDialog, LimitExceeded; nothing is changed then."""
+        interactions, summary = read.interactions, read.summary
         before = self._interactions if append else []
         if summary is not None and summary.covers > len(before) + len(interactions):
             raise InvalidDialog(
                 f"the summary covers {summary.covers} turns, but there are {len(before) + len(interactions)}",
                 path="$.summary.covers",
+            )
+        if len(before) + len(interactions) > self._max_turns:
+            raise LimitExceeded(
+                f"the dialog would have {len(before) + len(interactions)} turns; {self._max_turns} are allowed "
+                "(max_dialog_turns)"
             )
         if append and summary is None:
             summary = self._summary
@@ -104,8 +126,11 @@ class Dialog:
             self._spoken.clear()
             self._first.clear()
 
-    def edit(self, index: int, user: str | None, replies: Sequence[ShortReply] | None) -> None:
-        """Change one turn. Raises InvalidDialog where there is none of this index."""
+    def changed(self, index: int, user: str | None, replies: Sequence[ShortReply] | None) -> Interaction:
+        """A turn as an edit would leave it. Raises InvalidDialog where there is none of this index, LimitExceeded.
+
+        Threading: from any thread.
+        """
         if index >= len(self._interactions):
             raise InvalidDialog(f"there is no turn {index}; the dialog has {len(self)}", path="$.index")
         changed: dict[str, Any] = {}
@@ -113,10 +138,17 @@ class Dialog:
             changed["user"] = user
         if replies is not None:
             changed["outputs"] = self._outputs(replies)
+        turn = self._interactions[index].model_copy(update=changed)
+        check_turn(turn, index, self._room)
+        return turn
+
+    def edit(self, index: int, turn: Interaction) -> None:
+        """Put a turn that `changed` gave in its place."""
+        if turn.outputs is not self._interactions[index].outputs:
             for own in self._spoken.values():
                 for key in [key for key in own if key[0] == index]:
                     del own[key]
-        self._interactions[index] = self._interactions[index].model_copy(update=changed)
+        self._interactions[index] = turn
         self._changed_at(index)
 
     def truncate(self, keep: int) -> None:
@@ -140,9 +172,12 @@ class Dialog:
     def _outputs(self, replies: Iterable[ShortReply]) -> list[Output]:
         outputs = []
         for number, reply in enumerate(replies, start=1):
+            if number % 256 == 0:
+                time.sleep(REST_S)
             slot, history_name = self._speaker_of(reply.node_name)
             outputs.append(
-                Output(
+                Output.model_construct(
+                    _OUTPUT_FIELDS,
                     step=number,
                     node_name=reply.node_name,
                     slot=slot,
@@ -152,25 +187,3 @@ class Dialog:
                 )
             )
         return outputs
-
-    def _read(self, raw: object) -> tuple[list[Interaction], Summary | None]:
-        try:
-            if isinstance(raw, list):
-                short = _SHORT_FORM.validate_python(raw)
-                return [
-                    Interaction(turn_id=0, user=turn.user, outputs=self._outputs(turn.replies)) for turn in short
-                ], None
-            version = raw.get("version", DIALOG_VERSION) if isinstance(raw, dict) else None
-            if isinstance(version, int) and not isinstance(version, bool) and version > DIALOG_VERSION:
-                raise InvalidDialog(
-                    f"this dialog is of version {version}; this sidecar reads version {DIALOG_VERSION}: update Parley",
-                    path="$.version",
-                )
-            document = DialogDocument.model_validate(raw)
-        except ValidationError as fault:
-            first = fault.errors(include_url=False)[0]
-            path = json_path(first["loc"])
-            raise InvalidDialog(f"{path}: {first['msg']}", path=path) from None
-        except RecursionError:
-            raise InvalidDialog("the dialog is nested too deeply", path="$") from None
-        return list(document.interactions), document.summary

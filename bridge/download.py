@@ -31,6 +31,7 @@ from bridge.hub import Hub, Part, Remote, Stop, Stopped
 from bridge.model_files import (
     Report,
     hash_into,
+    is_file,
     is_whole,
     lock_of,
     model_paths,
@@ -40,6 +41,7 @@ from bridge.model_files import (
     size_of,
     write_record,
 )
+from bridge.wording import words_of
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +119,14 @@ def download_model(entry: CatalogEntry, settings: Settings, report: Report, stop
                 "goes on from there"
             ) from None
         raise DownloadFailed(f"model '{entry.name}' cannot be written to {folder}: {fault.strerror}") from None
+    except (ParleyError, Stopped):
+        raise
+    except Exception as fault:  # what a hub answers may be anything at all
+        log.exception("the download of model %s failed", entry.name)
+        raise DownloadFailed(
+            f"the download of model '{entry.name}' failed ({words_of(fault)}); try again, or get the file by other "
+            "means and name its path in the catalog"
+        ) from None
 
 
 def remove_files(entry: CatalogEntry, settings: Settings) -> int:
@@ -161,6 +171,24 @@ def locked(target: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             if os.name == "nt":
                 lock_of(target).unlink()
+
+
+def is_downloaded_elsewhere(entry: CatalogEntry, settings: Settings) -> bool:
+    """Whether another process holds the lock of one of the model's files. Blocking, for a moment."""
+    from filelock import FileLock, Timeout
+
+    for target in model_paths(entry, settings):
+        if not is_file(lock_of(target)):  # a look must not make one
+            continue
+        lock = FileLock(str(lock_of(target)), timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            return True
+        except OSError:
+            continue
+        lock.release()
+    return False
 
 
 def _adopted(remote: Remote, stop: Stop) -> bool:
@@ -237,6 +265,8 @@ class Downloads:
         self._settings = settings
         self._transfer = transfer
         self._running: dict[str, _Running] = {}
+        self._cancels: dict[str, int] = {}
+        """How often each model's download was cancelled."""
 
     def is_active(self, name: str) -> bool:
         """Whether the model is being downloaded; also while the transfer still comes to its stop."""
@@ -244,22 +274,23 @@ class Downloads:
 
     async def start(self, entry: CatalogEntry, report: Report) -> None:
         """Download the model. Raises DownloadActive where that is going on, and what `download_model` raises."""
-        await self._stopping(entry.name)
+        await self._may_begin(entry.name)
         if entry.name in self._running:
             raise DownloadActive(f"model '{entry.name}' is being downloaded already; its end shows in ListModels")
         await self._wait(self._begin(entry), report)
 
     async def join(self, entry: CatalogEntry, report: Report) -> None:
         """The same, but waits for a download that is going on."""
-        await self._stopping(entry.name)
+        await self._may_begin(entry.name)
         await self._wait(self._running.get(entry.name) or self._begin(entry), report)
 
     def cancel(self, name: str) -> None:
         """Stop a model's download for all who wait for it: they get DownloadFailed. Without one, nothing happens."""
+        self._cancels[name] = self._cancels.get(name, 0) + 1
         running = self._running.get(name)
         if running is not None:
             running.stop.set()
-            _settle(running.done, _cancelled(name))
+            _settle(running.done, cancelled(name))
 
     async def close(self) -> None:
         """Stop them all; what is there is kept."""
@@ -269,9 +300,13 @@ class Downloads:
         if ended:
             await asyncio.wait(ended, timeout=CLOSE_S)
 
-    async def _stopping(self, name: str) -> None:
+    async def _may_begin(self, name: str) -> None:
+        """Wait for a transfer that comes to its stop. Raises DownloadFailed where that is cancelled meanwhile."""
+        before = self._cancels.get(name, 0)
         while (running := self._running.get(name)) is not None and running.stop.is_set:
             await asyncio.wait({running.ended})
+            if self._cancels.get(name, 0) != before:
+                raise cancelled(name)
 
     def _begin(self, entry: CatalogEntry) -> _Running:
         loop = asyncio.get_running_loop()
@@ -288,7 +323,18 @@ class Downloads:
             del self._running[entry.name]
             _settle(running.done, fault)
             _settle(running.ended, None)
-            log.info("download of model %s: %s", entry.name, fault or "done")
+            told = {} if fault is None else {"code": getattr(fault, "code", 0), "error": type(fault).__name__}
+            log.info(
+                "download of model %s: %s",
+                entry.name,
+                fault or "done",
+                extra={
+                    "event": "download_ended",
+                    "model": entry.name,
+                    "duration_ms": round((clock() - began) * 1000, 3),
+                    **told,
+                },
+            )
 
         def tell(task: str, done: int, total: int, unit: str) -> None:
             loop.call_soon_threadsafe(spread, task, done, total, unit)
@@ -298,13 +344,19 @@ class Downloads:
             try:
                 self._transfer(entry, self._settings, tell, running.stop)
             except Stopped:
-                fault = _cancelled(entry.name)
+                fault = cancelled(entry.name)
             except Exception as error:  # passed on to whoever waits, whatever it is
                 fault = error
             with contextlib.suppress(RuntimeError):  # the loop may be gone
                 loop.call_soon_threadsafe(finish, fault)
 
-        log.info("downloading model %s from %s", entry.name, entry.source)
+        began = clock()
+        log.info(
+            "downloading model %s from %s",
+            entry.name,
+            entry.source,
+            extra={"event": "download_started", "model": entry.name},
+        )
         threading.Thread(target=work, name="parley-download", daemon=True).start()
         return running
 
@@ -318,7 +370,8 @@ class Downloads:
                 running.stop.set()
 
 
-def _cancelled(name: str) -> DownloadFailed:
+def cancelled(name: str) -> DownloadFailed:
+    """What those get who wait for a download that somebody cancels."""
     return DownloadFailed(
         f"the download of model '{name}' was cancelled; what is there is kept, and the next download goes on from there"
     )

@@ -165,8 +165,15 @@ class Hub:
         self._stop = stop
         self._timeout_s = settings.download_timeout_s
         self._endpoint = settings.hub_endpoint.rstrip("/") or huggingface_hub.constants.ENDPOINT
+        # For messages: a mirror's address may have a name and a password in it.
+        self._hub = re.sub(r"//[^/]*@", "//", self._endpoint)
         # The player's own token goes to the hub of the player's own choice, not to one that a game's settings name.
         self._token = None if self._endpoint == huggingface_hub.constants.ENDPOINT else False
+        if self._token is None and re.search(r"[^\x21-\x7e]", huggingface_hub.get_token() or ""):
+            # Refused by the HTTP library, in words that quote it.
+            raise DownloadNotAvailable(
+                "the token of the hub (HF_TOKEN, or what `hf auth login` kept) has characters that no token has"
+            )
         headers = build_hf_headers(library_name="parley", token=self._token)
         self._headers = {**headers, "Accept-Encoding": "identity"}
 
@@ -186,8 +193,13 @@ class Hub:
         found = self._ask_again(name, ask)
         if not found.commit_hash or not found.etag or found.size is None:
             raise DownloadFailed(
-                f"{self._endpoint} does not answer as a hub does for {self._called(name)}; "
+                f"{self._hub} does not answer as a hub does for {self._called(name)}; "
                 "is a proxy or a login page in between, or the endpoint wrong?"
+            )
+        if found.size < 1:
+            raise DownloadFailed(
+                f"{self._hub} says that {self._called(name)} has {found.size} bytes, which is no model; "
+                "ask whoever runs it, or choose another"
             )
         told = found.etag if re.fullmatch("[0-9a-f]{64}", found.etag) else ""
         wanted = self._source.sha256_of(name)
@@ -310,7 +322,7 @@ class Hub:
         except errors.GatedRepoError:
             raise DownloadNotAvailable(
                 f"the repository {repository} is open only to those who accept its terms on "
-                f"{self._endpoint}/{repository}{ask_for_token}"
+                f"{self._hub}/{repository}{ask_for_token}"
             ) from None
         except errors.RevisionNotFoundError:
             revision = self._source.revision or "main"
@@ -318,14 +330,14 @@ class Hub:
         except errors.RemoteEntryNotFoundError:
             raise DownloadNotAvailable(f"the repository {repository} has no file {name}") from None
         except errors.RepositoryNotFoundError:
-            raise DownloadNotAvailable(f"{self._endpoint} has no repository {repository}{ask_for_token}") from None
+            raise DownloadNotAvailable(f"{self._hub} has no repository {repository}{ask_for_token}") from None
         except errors.HfHubHTTPError as fault:
             status = fault.response.status_code
             if status in (401, 403, 404, 410):
                 raise DownloadNotAvailable(
-                    f"{self._endpoint} does not give out {self._called(name)} (HTTP {status}){ask_for_token}"
+                    f"{self._hub} does not give out {self._called(name)} (HTTP {status}){ask_for_token}"
                 ) from None
-            raise DownloadFailed(f"{self._endpoint} answered HTTP {status} for {self._called(name)}") from None
+            raise DownloadFailed(f"{self._hub} answered HTTP {status} for {self._called(name)}") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as fault:
             raise DownloadFailed(f"{self._called(name)} cannot be downloaded: {self._reason(fault)}") from None
 
@@ -333,9 +345,9 @@ class Hub:
         import httpx2
 
         if isinstance(fault, httpx2.ConnectError):
-            return f"{self._endpoint} cannot be reached; is this machine offline?"
+            return f"{self._hub} cannot be reached; is this machine offline?"
         if isinstance(fault, httpx2.TimeoutException):
-            return f"{self._endpoint} was silent for {self._timeout_s:g} s"
+            return f"{self._hub} was silent for {self._timeout_s:g} s"
         if isinstance(fault, _Transient):
             return str(fault)
         return words_of(fault)

@@ -15,6 +15,7 @@ from bridge.config import Settings
 from bridge.engines.gguf_file import read_gguf
 from bridge.errors import ModelCorrupt, ModelLoadFailed, ParleyError
 from bridge.files import write_atomically
+from bridge.packaged_model import package_folders
 from bridge.protocol import ModelStatus
 from bridge.wording import cut
 
@@ -119,6 +120,20 @@ def disk_status(entry: CatalogEntry, settings: Settings) -> tuple[ModelStatus, i
     if entry.source.huggingface:
         return ("Downloaded" if all(is_whole(path) for path in paths) else "Absent"), size
     return ("Local" if paths and all(is_file(path) for path in paths) else "Absent"), size
+
+
+def why_absent(entry: CatalogEntry, settings: Settings) -> str:
+    """How to get a model that cannot be used as it is; empty where it is there, or is made when it is needed."""
+    if disk_status(entry, settings)[0] != "Absent":
+        return ""
+    source = entry.source
+    if source.huggingface:
+        return f"the model '{entry.name}' is not downloaded: parley models pull {entry.name}"
+    if source.path:
+        return f"the file of the model '{entry.name}' is not there: {cut(source.path)}"
+    if package_folders(source.package) is None:
+        return f"the model '{entry.name}' comes with the package {source.package}, which is not installed"
+    return ""
 
 
 def partial_bytes(entry: CatalogEntry, settings: Settings) -> int:

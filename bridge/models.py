@@ -6,20 +6,23 @@ import asyncio
 import importlib.util
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from bridge import workers
 from bridge.catalog import Catalog, CatalogEntry, MockScript
 from bridge.chat_format import ChatFormat, make_format
 from bridge.classify import LETTERS
 from bridge.config import Settings
-from bridge.download import Downloads, remove_files
+from bridge.download import Downloads, is_downloaded_elsewhere, remove_files
 from bridge.engine import EmbeddingModel, Segment, TextModel
 from bridge.errors import DownloadActive, InvalidValue, ModelLoadFailed, ModelNotFound
-from bridge.model_files import Report, disk_status, locate, partial_bytes
-from bridge.protocol import ModelInfo
+from bridge.model_files import Report, disk_status, locate, partial_bytes, why_absent
+from bridge.protocol import ModelInfo, ModelStatus
+from bridge.token_counts import TokenCounts
 from bridge.wording import cut
 from bridge.workflow import ModelFacts
 
@@ -27,9 +30,6 @@ log = logging.getLogger(__name__)
 
 MAX_TRAINED_CONTEXT = 8192
 """Window of a model whose catalog entry names none and that was trained for more."""
-
-MAX_COUNTS = 65_536
-"""Texts whose token counts a model remembers."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,8 @@ class Loaded:
     engine: TextModel | EmbeddingModel
     users: int = 0
     unload: asyncio.TimerHandle | None = None
-    pinned: bool = False
+    pins: set[str] = field(default_factory=set)
+    """Who keeps it loaded, whoever uses it; each is one of the users."""
 
     @property
     def context_size(self) -> int:
@@ -54,17 +55,12 @@ class LoadedModel(Loaded):
 
     engine: TextModel
     format: ChatFormat = field(kw_only=True)
-    _counts: dict[str, int] = field(default_factory=dict)
+    counts: TokenCounts = field(init=False)
     _letters: tuple[int, ...] = ()
 
-    def count(self, text: str) -> int:
-        """Tokens of a text. Each text is counted once; a long list of counts is begun anew."""
-        known = self._counts.get(text)
-        if known is None:
-            if len(self._counts) >= MAX_COUNTS:
-                self._counts.clear()
-            known = self._counts[text] = len(self.engine.vocabulary.tokenize([Segment(text)])) if text else 0
-        return known
+    def __post_init__(self) -> None:
+        vocabulary = self.engine.vocabulary
+        self.counts = TokenCounts(lambda text: len(vocabulary.tokenize([Segment(text)])))
 
     def letter_tokens(self) -> tuple[int, ...]:
         """The token of each letter from A to Z at the start of a reply. Raises ModelLoadFailed where one has none."""
@@ -101,10 +97,14 @@ class LoadedEmbedding(Loaded):
 
 @dataclass(slots=True)
 class _Slot:
-    """One catalog name: loaded, loading or free. The lock makes loads of one model wait for each other."""
+    """One catalog name: loaded, loading or free. The lock makes those who want the model wait for each other."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     model: Loaded | None = None
+    loading: asyncio.Task[None] | None = None
+    """Goes on when nobody waits for it any more: an engine cannot break a load off."""
+    reports: list[Report] = field(default_factory=list)
+    """Of all who wait for the model."""
 
 
 AnyLoaded = TypeVar("AnyLoaded", LoadedModel, LoadedEmbedding)
@@ -138,6 +138,11 @@ class ModelStore:
         entry = self._catalog.get(name)
         return None if entry is None else ModelFacts(entry.type, entry.context_size)
 
+    def absent(self, name: str) -> str:
+        """How to get a model of the catalog that is not on this machine; empty where it is. Blocking."""
+        entry = self._catalog.get(name)
+        return "" if entry is None else why_absent(entry, self._settings)
+
     async def acquire(self, name: str, report: Report, *, download: bool = False) -> LoadedModel:
         """The loaded language model, loading it first where need be; pair with `release`.
 
@@ -161,38 +166,57 @@ class ModelStore:
     async def _hold(self, name: str, report: Report, download: bool) -> Loaded:
         entry = self._entry(name)
         slot = self._slots.setdefault(name, _Slot())
-        async with slot.lock:
-            if slot.model is None:
-                await self._fetch(entry, report, download)
-                slot.model = await self._load(entry, report)
-            model = slot.model
-            model.users += 1
-            if model.unload is not None:
-                model.unload.cancel()
-                model.unload = None
-            return model
+        slot.reports.append(report)
+        try:
+            async with slot.lock:
+                if slot.model is None:
+                    if slot.loading is None:
+                        await self._fetch(entry, report, download)
+                        slot.loading = asyncio.create_task(self._load_into(slot, entry))
+                        slot.loading.add_done_callback(lambda done: done.cancelled() or done.exception())
+                    await asyncio.shield(slot.loading)
+                model = slot.model
+                assert model is not None  # it is unloaded under the lock only
+                model.users += 1
+                if model.unload is not None:
+                    model.unload.cancel()
+                    model.unload = None
+                return model
+        finally:
+            slot.reports.remove(report)
 
     def release(self, model: Loaded) -> None:
         """Give up one use; the last one lets the model be unloaded after the grace."""
         model.users -= 1
         if model.users == 0:
-            loop = asyncio.get_running_loop()
-            model.unload = loop.call_later(self._settings.unload_grace_s, self._start_unload, model)
+            self._let_go(model)
 
-    async def pin(self, name: str, report: Report, *, download: bool = False) -> None:
-        """Load a model and keep it until `unpin`. Raises as `acquire` does; pinning twice is pinning once."""
+    def _let_go(self, model: Loaded) -> None:
+        loop = asyncio.get_running_loop()
+        model.unload = loop.call_later(self._settings.unload_grace_s, self._start_unload, model)
+
+    async def pin(self, name: str, owner: str, report: Report, *, download: bool = False) -> None:
+        """Load a model and keep it until the same owner's `unpin`; an owner who pins twice pins once.
+
+        Raises as `acquire` does.
+        """
         model = await self._hold(name, report, download)
-        if model.pinned:
+        if owner in model.pins:
             self.release(model)
-        model.pinned = True
+        model.pins.add(owner)
 
-    def unpin(self, name: str) -> None:
-        """Take `pin` back. Raises ModelNotFound where the catalog has no such model; one not pinned stays as it is."""
+    def unpin(self, name: str, owner: str) -> None:
+        """Take the owner's `pin` back; nothing happens without one. Raises ModelNotFound."""
         self._entry(name)
         slot = self._slots.get(name)
-        if slot is not None and slot.model is not None and slot.model.pinned:
-            slot.model.pinned = False
+        if slot is not None and slot.model is not None and owner in slot.model.pins:
+            slot.model.pins.remove(owner)
             self.release(slot.model)
+
+    def unpin_all(self, owner: str) -> None:
+        """Take back whatever the owner has pinned."""
+        for name in self._slots:
+            self.unpin(name, owner)
 
     async def download(self, name: str, report: Report) -> None:
         """Bring a model's files into the models folder; at once done where they are there.
@@ -218,20 +242,30 @@ class ModelStore:
             raise DownloadActive(f"model '{name}' is being downloaded; stop that with CancelDownload first")
         slot = self._slots.setdefault(name, _Slot())
         async with slot.lock:
+            if slot.loading is not None:  # nobody waits for it
+                await asyncio.wait({slot.loading})
             if slot.model is not None and slot.model.users:
-                how = "send UnloadModel" if slot.model.pinned else "destroy the agents and storages that use it"
+                pinned = len(slot.model.pins) == slot.model.users
+                how = "send UnloadModel" if pinned else "destroy the agents and storages that use it"
                 raise InvalidValue(f"model '{name}' is loaded; {how} first")
             await self._unload(slot)
-            return await asyncio.to_thread(remove_files, entry, self._settings)
+            return await workers.load(remove_files, entry, self._settings)
 
     def list(self) -> list[ModelInfo]:
         """One row for each model of the catalog."""
         return [self._info(entry) for entry in self._catalog.values()]
 
+    def loaded(self) -> Sequence[Loaded]:
+        """The models in memory."""
+        return [slot.model for slot in self._slots.values() if slot.model is not None]
+
     async def close(self) -> None:
         """Stop every download and unload everything."""
         await self._downloads.close()
-        for slot in self._slots.values():
+        for slot in list(self._slots.values()):
+            if slot.loading is not None:
+                slot.loading.cancel()
+                await asyncio.wait({slot.loading})
             async with slot.lock:
                 await self._unload(slot)
         await asyncio.gather(*self._closing)
@@ -251,6 +285,17 @@ class ModelStore:
         elif self._downloads.is_active(entry.name):
             raise DownloadActive(f"model '{entry.name}' is being downloaded; it can be used when that is done")
 
+    async def _load_into(self, slot: _Slot, entry: CatalogEntry) -> None:
+        def report(task: str, done: int, total: int, unit: str) -> None:
+            for tell in list(slot.reports):
+                tell(task, done, total, unit)
+
+        try:
+            slot.model = await self._load(entry, report)
+        finally:
+            slot.loading = None
+        self._let_go(slot.model)  # unless somebody takes it
+
     async def _load(self, entry: CatalogEntry, report: Report) -> Loaded:
         loop = asyncio.get_running_loop()
 
@@ -266,12 +311,16 @@ class ModelStore:
                 name = "plain" if entry.engine == "mock" else entry.chat_format
                 chosen = make_format(name, template=engine.chat_template, vocabulary=engine.vocabulary)
                 return LoadedModel(entry, engine, format=chosen)
+            except ModelLoadFailed as fault:
+                engine.close()
+                raise ModelLoadFailed(f"model '{entry.name}': {fault}") from None
             except BaseException:
                 engine.close()
                 raise
 
-        log.info("loading model %s", entry.name)
-        loading = asyncio.ensure_future(asyncio.to_thread(work))
+        began = time.monotonic()
+        log.info("loading model %s", entry.name, extra={"event": "model_loading", "model": entry.name})
+        loading = asyncio.ensure_future(workers.load(work))
         try:
             model = await asyncio.shield(loading)
         except asyncio.CancelledError:
@@ -279,7 +328,19 @@ class ModelStore:
             loading.add_done_callback(_close_abandoned)
             raise
         status = model.engine.status()
-        log.info("model %s is ready: %s", entry.name, "; ".join((status.backend, *status.notes)))
+        log.info(
+            "model %s is ready: %s",
+            entry.name,
+            "; ".join((status.backend, *status.notes)),
+            extra={
+                "event": "model_loaded",
+                "model": entry.name,
+                "backend": status.backend,
+                "layers_offloaded": status.layers_offloaded,
+                "bytes_in_memory": status.bytes_in_memory,
+                "duration_ms": round((time.monotonic() - began) * 1000, 3),
+            },
+        )
         return model
 
     def _start_unload(self, model: Loaded) -> None:
@@ -299,8 +360,12 @@ class ModelStore:
             return
         if model.unload is not None:
             model.unload.cancel()
-        log.info("unloading model %s", model.entry.name)
-        await asyncio.to_thread(model.engine.close)
+        name = model.entry.name
+        log.info("unloading model %s", name, extra={"event": "model_unloaded", "model": name})
+        await workers.load(model.engine.close)
+
+    def _is_downloaded_elsewhere(self, entry: CatalogEntry, status: ModelStatus) -> bool:
+        return status == "Absent" and bool(entry.source.huggingface) and is_downloaded_elsewhere(entry, self._settings)
 
     def _info(self, entry: CatalogEntry) -> ModelInfo:
         slot = self._slots.get(entry.name)
@@ -308,7 +373,7 @@ class ModelStore:
         status, size = disk_status(entry, self._settings)
         if loaded is not None:
             status = "Loaded"
-        elif self._downloads.is_active(entry.name):
+        elif self._downloads.is_active(entry.name) or self._is_downloaded_elsewhere(entry, status):
             status = "Downloading"
         info = ModelInfo(
             name=entry.name,

@@ -40,6 +40,8 @@ class JsonPiece:
     """Why there is no value."""
     unclosed: bool = False
     """The text ended before it did."""
+    torn: bool = False
+    """It ended within a value: what there is of that is not what was meant."""
 
 
 class JsonReader:
@@ -77,7 +79,7 @@ class JsonReader:
         value = self._repair(self._text[start:end])
         if not isinstance(value, (dict, list)) or not value:
             return JsonPiece(None, end, broken="was cut short" if unclosed else "is beyond repair", unclosed=unclosed)
-        return JsonPiece(value, end, unclosed=unclosed)
+        return JsonPiece(value, end, unclosed=unclosed, torn=unclosed and _is_torn(self._text[start:end]))
 
     def inside(self, text: str) -> Any:
         """An object that was written as JSON inside a text; the text itself where it is none."""
@@ -123,6 +125,46 @@ def portable(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (int, float)):
         return value
     raise ValueError(f"{type(value).__name__} is no JSON")
+
+
+_WHOLE_WORD = re.compile(r"(?:true|false|null|True|False|None)\Z")
+
+
+def _is_torn(text: str) -> bool:
+    """Whether a JSON text that was cut off ends within a value, so that its last value may be half of one."""
+    inside: list[str] = []
+    quote = ""
+    before = text_before = ""  # the last sign of structure, and the one before the last text
+    escaped = False
+    for sign in text:
+        if quote:
+            if escaped:
+                escaped = False
+            elif sign == "\\":
+                escaped = True
+            elif sign == quote:
+                quote = ""
+        elif sign == '"' or (sign == "'" and before != ""):
+            quote, text_before = sign, before
+            before = ""
+        elif sign in "{[":
+            inside.append(sign)
+            before = sign
+        elif sign in "}]":
+            if inside:
+                inside.pop()
+            before = ""
+        elif sign in ",:":
+            before = sign
+    last = text.rstrip()[-1:]
+    if quote or not last:
+        return True
+    if last in "}],":
+        return False
+    if last in "\"'":
+        in_list = inside[-1:] == ["["]
+        return not (text_before == ":" or (in_list and text_before in ("[", ",")))
+    return _WHOLE_WORD.search(text.rstrip()) is None
 
 
 def _close(text: str, start: int, border: int) -> tuple[int, bool]:

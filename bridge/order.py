@@ -10,17 +10,21 @@ from bridge.protocol import Request
 
 _MAKES_STORAGE = (protocol.CreateStringStorage, protocol.CreateEmbeddedStorage)
 _RELEASES_STORAGE = (protocol.DestroyStringStorage, protocol.DestroyEmbeddedStorage)
+_MODEL = (protocol.LoadModel, protocol.UnloadModel, protocol.DownloadModel, protocol.DeleteModel)
+_TAKES_LONG = (*_MAKES_STORAGE, protocol.ManageCache, protocol.LoadModel, protocol.DeleteModel)
+"""What later requests about the same may have to wait for, though it need not wait itself."""
 
 
 class RequestOrder:
-    """Requests about one agent or one storage are done in the order they came; who names a storage finds it as it was.
+    """Requests about one agent, storage or model are done in order; who names a storage finds it as it was.
 
-    Nobody else waits: what takes long holds up only those who need it. Threading: used on the event loop only.
+    Nobody else waits: what takes long holds up only those who need it. A download is waited for by nobody either: it is
+    for CancelDownload to stop. Threading: used on the event loop only.
     """
 
     def __init__(self) -> None:
         self._last: dict[str, asyncio.Future[None]] = {}
-        """By agent and by storage: the end of the last request that is not done yet."""
+        """By agent, by storage and by model: the end of the last request that is not done yet."""
         self._naming: dict[asyncio.Future[None], str] = {}
         """The end of each request on its way that makes or releases a storage, and the storage's name."""
         self._looking: dict[asyncio.Future[None], frozenset[str]] = {}
@@ -33,14 +37,13 @@ class RequestOrder:
         """
         subject = _subject(request)
         named = _names_in(request)
-        makes = isinstance(request, _MAKES_STORAGE)
         before: set[asyncio.Future[Any]] = {end for end, name in self._naming.items() if name in named}
         last = self._last.get(subject) or changing
         if last is not None:
             before.add(last)
-        if isinstance(request, _RELEASES_STORAGE):
+        if isinstance(request, (*_MAKES_STORAGE, *_RELEASES_STORAGE)):
             before.update(begin for begin, names in self._looking.items() if request.name in names)
-        if not before and not makes:
+        if not before and not isinstance(request, _TAKES_LONG):
             return None
         made = Place(before)
         if named:
@@ -49,7 +52,7 @@ class RequestOrder:
         if isinstance(request, (*_MAKES_STORAGE, *_RELEASES_STORAGE)):
             self._naming[made.ended] = request.name
             made.ended.add_done_callback(self._naming.pop)
-        if subject:
+        if subject and not isinstance(request, protocol.DownloadModel):
             self._last[subject] = made.ended
             made.ended.add_done_callback(lambda ended: self._forget(subject, ended))
         return made
@@ -85,11 +88,13 @@ class Place:
 
 
 def _subject(request: Request) -> str:
-    """What a request is about; empty where that is no agent and no storage."""
+    """What a request is about; empty where that is no agent, no storage and no model."""
     if isinstance(request, (protocol.CreateStringStorage, protocol.DestroyStringStorage)):
         return f"strings {request.name}"
     if isinstance(request, (protocol.CreateEmbeddedStorage, protocol.DestroyEmbeddedStorage)):
         return f"knowledge {request.name}"
+    if isinstance(request, _MODEL):
+        return f"model {request.model}"
     return str(getattr(request, "agent_id", ""))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.errors import ModelCorrupt, ModelLoadFailed
-from bridge.packaged_model import BLOCK, placing
+from bridge.packaged_model import BLOCK, package_folders, placing
 
 log = logging.getLogger(__name__)
 
@@ -95,21 +95,23 @@ class _Source:
 
 
 def _find_archive(model: str, package: str) -> Path:
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or not spec.submodule_search_locations:
+    folders = package_folders(package)
+    if folders is None:
         raise ModelLoadFailed(
             f"model '{model}' comes with the Python package {package}, which is not installed: "
             f"{install_command(package)}"
         )
-    for folder in spec.submodule_search_locations:
-        archive = Path(folder) / ARCHIVE
+    for folder in folders:
+        archive = folder / ARCHIVE
         if archive.is_file():
             return archive
-    raise ModelCorrupt(
-        f"the package {package} of model '{model}' has no {ARCHIVE}: {install_command(package)} --force-reinstall"
+    if package in REQUIREMENTS:
+        raise ModelCorrupt(
+            f"the package {package} of model '{model}' has no {ARCHIVE}: {install_command(package)} --force-reinstall"
+        )
+    raise ModelLoadFailed(
+        f"the package {package} holds no model: it has no {ARCHIVE}; correct the source of model '{model}' in the "
+        "catalog"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections import OrderedDict
@@ -11,10 +10,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from bridge import workers
 from bridge.engine import EmbeddingModel
 from bridge.errors import InferenceFailed, InvalidEmbeddedStorageData
 from bridge.filter import Filter, Metadata, Test
-from bridge.knowledge import Knowledge, Record, inline_knowledge, knowledge_from_config, read_knowledge
+from bridge.knowledge import Knowledge, Record, inline_knowledge, knowledge_from_config, read_knowledge, values_of
 from bridge.variables import Value
 from bridge.wording import cut
 
@@ -118,9 +118,13 @@ class EmbeddedStorage:
         if index.work <= _MULTIPLICATIONS_AT_ONCE:
             found = index.search(vectors, top_k, threshold=threshold, among=among)
         else:
-            found = await asyncio.to_thread(index.search, vectors, top_k, threshold=threshold, among=among)
+            found = await workers.search(index.search, vectors, top_k, threshold=threshold, among=among)
         records = self._records
         return [Hit(records[row].id, records[row].text, distance, records[row].metadata) for row, distance in found]
+
+    def values(self, field: str) -> frozenset[str]:
+        """What the records have in a field of type string; of an empty name their ids."""
+        return values_of(self._records, field)
 
     def close(self) -> None:
         """Forget what filters let through. The rest goes with the last search that runs."""
@@ -138,7 +142,7 @@ class EmbeddedStorage:
         if self.count <= step:
             found = self._index.positions(_mask(test, self._records, step))
         else:
-            found = await asyncio.to_thread(lambda: self._index.positions(_mask(test, self._records, step)))
+            found = await workers.search(lambda: self._index.positions(_mask(test, self._records, step)))
         self._allowed[key] = found
         if len(self._allowed) > REMEMBERED_FILTERS:
             self._allowed.popitem(last=False)
@@ -163,17 +167,18 @@ async def build_storage(
     """The storage of what was read: its index comes from disk where it is fresh, else the texts are embedded.
 
     `report(done, total)` counts records and ends with all of them. Raises InvalidEmbeddedStorageData where the index on
-    disk was made by another model, InferenceFailed.
+    disk was made by another model or another file stands in its place, InferenceFailed.
     """
     total = len(knowledge.records)
-    kept = await asyncio.to_thread(_open_kept, knowledge, model_name, model.dimension)
+    kept = await workers.build(_open_kept, knowledge, model_name, model.dimension)
     warnings = [*knowledge.warnings, *kept.warnings]
-    blank = sum(not record.text.strip() for record in knowledge.records)
+    rows, texts = await workers.build(_to_embed, knowledge.records, with_texts=kept.index is None)
+    blank = total - len(rows)
     if kept.index is not None:
         index, cut_texts, reused = kept.index, kept.cut, True
         report(total, total)
     else:
-        index, cut_texts = await _embed(knowledge, model, total, report)
+        index, cut_texts = await _embed(rows, texts, model, total, report)
         reused = False
     lost = total - blank - len(index)
     if blank:
@@ -189,7 +194,7 @@ async def build_storage(
         )
     on_disk = reused
     if kept.writable and (not reused or index.fresh_graph):
-        on_disk = await asyncio.to_thread(_keep, knowledge, index, model_name, cut_texts)
+        on_disk = await workers.build(_keep, knowledge, index, model_name, cut_texts)
     for warning in warnings:
         log.warning("%s", warning)
     return EmbeddedStorage(knowledge, model_name, index, reused=reused, kept=on_disk, warnings=tuple(warnings))
@@ -232,20 +237,35 @@ def _open_kept(knowledge: Knowledge, model_name: str, dimension: int) -> _Kept:
     except FileNotFoundError:
         return _Kept(writable=True)
     except UnreadableIndex as fault:
-        what = "left as it is; name another `index_file`" if fault.foreign else "made anew"
-        warning = f"'{knowledge.name}': the index {path.name} {fault}; it is {what}"
-        return _Kept(writable=not fault.foreign, warnings=(warning,))
+        if fault.foreign:
+            raise InvalidEmbeddedStorageData(
+                f"'{knowledge.name}': the index is to be kept in {path.name}, which is there and {fault}; "
+                "name another `index_file`, or move that away",
+                path="$.index_file",
+            ) from None
+        warning = f"'{knowledge.name}': the index {path.name} {fault}; it is made anew"
+        return _Kept(writable=True, warnings=(warning,))
     except OSError as fault:
         return _Kept(warnings=(f"'{knowledge.name}': the index {path.name} cannot be read: {fault.strerror}",))
 
 
+def _to_embed(records: Sequence[Record], *, with_texts: bool) -> tuple[list[int], list[str]]:
+    """Which records are not blank, and their texts where they are wanted."""
+    rows = []
+    for row, record in enumerate(records):
+        if row % _AT_ONCE == 0:
+            time.sleep(_REST_S)
+        if record.text.strip():
+            rows.append(row)
+    return rows, [records[row].text for row in rows] if with_texts else []
+
+
 async def _embed(
-    knowledge: Knowledge, model: EmbeddingModel, total: int, report: Callable[[int, int], None]
+    rows: Sequence[int], texts: Sequence[str], model: EmbeddingModel, total: int, report: Callable[[int, int], None]
 ) -> tuple[VectorIndex, int]:
-    """The vectors of all texts that are not blank, and how many texts were cut at the window."""
+    """The vectors of the texts, which stand in these rows of all records, and how many were cut at the window."""
     from bridge.engines.vector_index import VectorIndex
 
-    rows = [row for row, record in enumerate(knowledge.records) if record.text.strip()]
     told = total - len(rows)
 
     def tell(done: int, _: int) -> None:
@@ -256,13 +276,13 @@ async def _embed(
 
     if not rows:
         report(total, total)
-        return await asyncio.to_thread(VectorIndex.empty, model.dimension), 0
-    vectors, was_cut = await model.embed([knowledge.records[row].text for row in rows], tell)
+        return await workers.build(VectorIndex.empty, model.dimension), 0
+    vectors, was_cut = await model.embed(texts, tell)
     if vectors.shape != (len(rows), model.dimension):
         raise InferenceFailed(
             f"the embedding model made vectors of shape {vectors.shape} for {len(rows)} texts of {model.dimension}"
         )
-    index = await asyncio.to_thread(VectorIndex.build, vectors, rows)
+    index = await workers.build(VectorIndex.build, vectors, rows)
     if told < total:
         report(total, total)
     return index, sum(was_cut)
@@ -270,11 +290,14 @@ async def _embed(
 
 def _keep(knowledge: Knowledge, index: VectorIndex, model_name: str, cut_texts: int) -> bool:
     """Write the index beside the records, where that can be done."""
-    from bridge.engines.vector_index import Stamp
+    from bridge.engines.vector_index import Stamp, may_write
 
     path = knowledge.index_path
     assert path is not None
     try:
+        if not may_write(path):  # it came while the texts were embedded
+            log.warning("'%s': the index is not kept: %s is no index", knowledge.name, path)
+            return False
         index.save(path, Stamp(model_name, index.dimension, knowledge.digest, cut_texts))
     except OSError as fault:
         log.info("'%s': the index is not kept: %s cannot be written: %s", knowledge.name, path, fault.strerror)

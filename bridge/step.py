@@ -11,11 +11,12 @@ from pydantic_core import to_jsonable_python
 from bridge import template
 from bridge.asking import Asking
 from bridge.classify import Label
-from bridge.node import Node, SpeakingNode
+from bridge.errors import LimitExceeded
+from bridge.node import Kind, Node, SpeakingNode
 from bridge.protocol import InstructionRecord, KnowledgeChunkRecord, KnowledgeRecord, Output, StepFinish, ToolCallFormat
 from bridge.tool_call import Call, ParsedReply, Tool
 from bridge.variables import Value
-from bridge.wording import words_of
+from bridge.wording import suggest, words_of
 
 if TYPE_CHECKING:
     from bridge.filter import Filter
@@ -61,6 +62,9 @@ class Step:
     def rendering(self, field: str, user_message: str) -> str:
         compiled = self.node.templates.get(field)
         if compiled is None:
+            known = type(self.node).fields_of(Kind.TEMPLATE)
+            if field not in known:
+                raise ValueError(f"{self.node.type_name} has no template '{field}'; {suggest(field, known)}")
             return ""
         return compiled.render(
             template.scope(
@@ -93,6 +97,14 @@ class Step:
 
     def add_instruction(self, name: str, text: str) -> None:
         self.turn.instructions.append(InstructionRecord(name=name, text=text))
+
+    def spend(self, work: int, most: int, what: str) -> None:
+        spent = self.turn.spent[self.node.type_name] = self.turn.spent.get(self.node.type_name, 0) + work
+        if spent > most:
+            raise LimitExceeded(
+                f"{what} is too much work for one turn: {spent} units with what was done before; {most} are allowed",
+                node_name=self.node.name,
+            )
 
     def detail(self, **values: Any) -> None:
         for name, value in values.items():

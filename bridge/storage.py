@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 
-import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from bridge.errors import InvalidStorageData, StorageFileNotFound, StorageOutsideRoot
+from bridge.errors import InvalidStorageData, LimitExceeded, StorageFileNotFound, StorageOutsideRoot
+from bridge.files import read_file
+from bridge.json_items import JsonFault, NoArray, read_items
 from bridge.protocol import StorageKind
-from bridge.wording import cut, json_path
+from bridge.wording import cut, fault_words, json_path, suggest
 
-MAX_STORAGE_BYTES = 8 * 2**20
+_MOST_NAMES = 1000
+"""Files of a folder among which a wrong name is compared."""
 
 
 @dataclass(frozen=True)  # without slots: it is shared through weak references
@@ -57,20 +60,34 @@ def resolve_inside(root: Path | None, name: str) -> Path:
         if not path.is_relative_to(base):
             raise outside
         if not path.is_file():
-            raise StorageFileNotFound(f"there is no file '{name}' in the storage folder")
+            raise StorageFileNotFound(f"there is no file '{cut(name)}' in the storage folder{_close_file(path)}")
     except (OSError, ValueError) as fault:
         raise StorageFileNotFound(f"'{name}' cannot be opened: {fault}") from None
     return path
 
 
-def load_string_storage(path: Path, name: str) -> StringStorage:
-    """Read a `.txt` (List), `.json` (Map) or `.mm.json` (Multimap). Raises InvalidStorageData naming file and fault."""
+def _close_file(path: Path) -> str:
+    """Which file beside it may have been meant, if its folder has one of nearly that name."""
     try:
-        if path.stat().st_size > MAX_STORAGE_BYTES:
-            raise InvalidStorageData(f"'{name}' is larger than {MAX_STORAGE_BYTES >> 20} MiB")
-        data = path.read_bytes()
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES) if entry.is_file()]
+    except (OSError, ValueError):
+        return ""
+    hint = suggest(path.name, names)
+    return f"; {hint}" if hint.startswith("did you mean") else ""
+
+
+def load_string_storage(path: Path, name: str, max_bytes: int = 8 * 2**20) -> StringStorage:
+    """Read a `.txt` (List), `.json` (Map) or `.mm.json` (Multimap).
+
+    Raises InvalidStorageData naming file and fault, LimitExceeded for a file of more than `max_bytes`.
+    """
+    try:
+        data = read_file(path, max_bytes)
     except OSError as fault:
         raise StorageFileNotFound(f"'{name}' cannot be read: {fault.strerror}") from None
+    if data is None:
+        raise LimitExceeded(f"'{name}' has more than {max_bytes} bytes (max_storage_bytes)")
     return _parse(data, name)
 
 
@@ -143,19 +160,25 @@ def _read_lines(data: bytes, name: str) -> list[str]:
 
 
 def _read_rows(data: bytes, name: str, *, unique: bool) -> StringStorage:
+    keys: list[str] = []
+    texts: list[str] = []
     try:
-        rows = _ROWS.validate_python(orjson.loads(data.removeprefix(b"\xef\xbb\xbf")))
-    except orjson.JSONDecodeError as fault:
+        for items in read_items(data):
+            rows = _ROWS.validate_python(items)
+            keys += [row.id for row in rows]
+            texts += [row.text for row in rows]
+    except JsonFault as fault:
         raise InvalidStorageData(f"'{name}' is not valid JSON: {fault}") from None
+    except NoArray:
+        raise InvalidStorageData(f"'{name}' must be an array of {{id, text}}") from None
     except ValidationError as fault:
         first = fault.errors()[0]
-        raise InvalidStorageData(
-            f"'{name}' must be an array of {{id, text}}: {json_path(first['loc'])}: {first['msg']}"
-        ) from None
-    keys = tuple(row.id for row in rows)
+        index, *inside = first["loc"]
+        path = json_path((len(keys) + int(index), *inside))
+        raise InvalidStorageData(f"'{name}' must be an array of {{id, text}}: {path}: {fault_words(first)}") from None
     twice = _first_twice(keys) if unique else None
     if twice is not None:
         raise InvalidStorageData(
             f"'{name}' holds the id '{cut(keys[twice])}' twice; a Map needs unique ids (.mm.json allows them)"
         )
-    return StringStorage("Map" if unique else "Multimap", tuple(row.text for row in rows), keys)
+    return StringStorage("Map" if unique else "Multimap", tuple(texts), tuple(keys))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from bridge import workers
+from bridge.config import Settings
 from bridge.errors import (
     EmbeddedStorageExists,
     InvalidEmbeddedStorageData,
@@ -24,6 +29,7 @@ from bridge.errors import (
     StorageFileNotFound,
     StorageNameInUse,
 )
+from bridge.knowledge import KnowledgeLimits
 from bridge.model_files import Report
 from bridge.models import LoadedEmbedding, ModelStore
 from bridge.protocol import StorageKind
@@ -42,10 +48,9 @@ from bridge.storage import (
     resolve_inside,
     why_no_storage,
 )
-from bridge.wording import shown
+from bridge.wording import shown, suggest
 
-MAX_STORAGES = 256
-"""Storages of each sort that a session may make."""
+log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,127}")
 
@@ -56,21 +61,25 @@ class StringStorages:
     Threading: safe from any thread; workflows are compiled beside the event loop.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings | None = None) -> None:
         self.root: Path | None = None
-        """The session's storage folder."""
+        """The storage folder of whoever names none."""
+        self._settings = settings or Settings()
         self._named: dict[str, StringStorage] = {}
         self._files: WeakValueDictionary[Path, StringStorage] = WeakValueDictionary()
+        self._loading: dict[Path, Future[StringStorage]] = {}
         self._lock = threading.Lock()
+        """Of the dictionaries, and held for no longer: the event loop takes it too."""
 
-    def finder(self) -> Callable[[str], StringStorage]:
-        """Finds the storage that a node names: one made under this name, else the file.
+    def finder(self, root: Path | None = None) -> Callable[[str], StringStorage]:
+        """Finds the storage that a node names: one made under this name, else the file under `root` (None: the own).
 
         What is made, destroyed or configured after this call is nothing to it. It raises StorageFileNotFound,
         StorageOutsideRoot, InvalidStorageData.
         """
+        root = root or self.root
         with self._lock:
-            named, root = dict(self._named), self.root
+            named = dict(self._named)
 
         def find(name: str) -> StringStorage:
             found = named.get(name)
@@ -90,13 +99,18 @@ class StringStorages:
         strings: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
         file: str | None = None,
+        root: Path | None = None,
     ) -> StringStorage:
-        """Make a storage from strings, or give a file a name. Raises the storage errors; nothing is made then."""
-        self._check_name(name)
+        """Make a storage from strings, or give a file under `root` (None: the own) a name.
+
+        Raises the storage errors; nothing is made then.
+        """
+        root = root or self.root
+        self._check_name(name, root)
         if file is not None:
             if strings is not None or keys is not None:
                 raise InvalidStorageData("give either file or strings, not both", path="$.file")
-            storage = self._of_file(file, self.root)
+            storage = self._of_file(file, root)
             if kind is not None and kind != storage.kind:
                 raise InvalidStorageData(f"'{file}' is a {storage.kind}, not a {kind}", path="$.kind")
         else:
@@ -111,14 +125,16 @@ class StringStorages:
         """Release a name; agents that use the storage keep it. Raises InvalidStorageName where nobody made it."""
         with self._lock:
             if self._named.pop(name, None) is None:
-                raise InvalidStorageName(f"there is no string storage {shown(name)}", path="$.name")
+                names = suggest(name, self._named)
+                raise InvalidStorageName(f"there is no string storage {shown(name)}; {names}", path="$.name")
 
-    def _check_name(self, name: str) -> None:
+    def _check_name(self, name: str, root: Path | None) -> None:
         if not _NAME.fullmatch(name):
             raise InvalidStorageName(f"{shown(name)} is no name for a storage; {_GRAMMAR}", path="$.name")
-        if len(self._named) >= MAX_STORAGES:
-            raise LimitExceeded(f"the session has {MAX_STORAGES} string storages already; destroy one first")
-        if _is_file(self.root, name):
+        limit = self._settings.max_storages
+        if len(self._named) >= limit:
+            raise LimitExceeded(f"the session has {limit} string storages already (max_storages); destroy one first")
+        if _is_file(root, name):
             raise StorageNameInUse(
                 f"'{name}' is a file of the storage folder; nodes can name it as it is", path="$.name"
             )
@@ -130,8 +146,25 @@ class StringStorages:
             raise why_no_storage(name, root, fault) from None
         with self._lock:
             storage = self._files.get(path)
-            if storage is None:
-                storage = self._files[path] = load_string_storage(path, name)
+            loading = None if storage is not None else self._loading.get(path)
+            mine: Future[StringStorage] = Future()
+            if storage is None and loading is None:
+                self._loading[path] = mine
+        if storage is not None:
+            return storage
+        if loading is not None:
+            return loading.result()
+        try:
+            storage = load_string_storage(path, name, self._settings.max_storage_bytes)
+        except BaseException as fault:
+            with self._lock:
+                del self._loading[path]
+            mine.set_exception(fault)
+            raise
+        with self._lock:
+            self._files[path] = storage
+            del self._loading[path]
+        mine.set_result(storage)
         return storage
 
 
@@ -150,6 +183,8 @@ class _Place:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     held: HeldKnowledge | None = None
+    waiting: int = 0
+    """Who builds it, or waits for that; until then the place stays."""
 
 
 BuildReport = Callable[[int, int], None]
@@ -162,9 +197,11 @@ class EmbeddedStorages:
     Threading: used on the event loop only, except `KnowledgeView.describe`.
     """
 
-    def __init__(self, models: ModelStore) -> None:
+    def __init__(self, models: ModelStore, settings: Settings | None = None) -> None:
         self.root: Path | None = None
-        """The session's storage folder."""
+        """The storage folder of whoever names none."""
+        self._settings = settings or Settings()
+        self._limits = KnowledgeLimits(self._settings.max_knowledge_bytes, self._settings.max_knowledge_records)
         self._models = models
         self._named: dict[str, HeldKnowledge] = {}
         self._making: set[str] = set()
@@ -172,9 +209,12 @@ class EmbeddedStorages:
         self._views: set[KnowledgeView] = set()
         self._closed = False
 
-    def view(self) -> KnowledgeView:
-        """The storages as they are now, for one request; close it when that is done."""
-        made = KnowledgeView(self, self.root, dict(self._named))
+    def view(self, root: Path | None = None) -> KnowledgeView:
+        """The storages as they are now, and the files under `root` (None: the own), for one request.
+
+        Close it when that is done.
+        """
+        made = KnowledgeView(self, root or self.root, dict(self._named))
         for held in self._named.values():
             held.users += 1
         self._views.add(made)
@@ -189,21 +229,25 @@ class EmbeddedStorages:
         """The same for a config file, as it was when the storage was built. Threading: safe from any thread."""
         place = self._places.get(_resolve(root, name))
         held = place.held if place is not None else None
-        return held.storage if held is not None else read_knowledge(root, name)
+        return held.storage if held is not None else read_knowledge(root, name, self._limits)
 
     async def acquire_file(
         self, name: str, root: Path | None, report: BuildReport, report_model: Callable[[str], Report], download: bool
     ) -> HeldKnowledge:
         """The storage of a config file, built first where need be; see `KnowledgeView.acquire`."""
-        path = await asyncio.to_thread(_resolve, root, name)
+        path = await workers.request(_resolve, root, name)
         place = self._places.setdefault(path, _Place())
-        async with place.lock:
-            if place.held is None:
-                knowledge = await asyncio.to_thread(read_knowledge, root, name)
-                place.held = await self._build(knowledge, report, report_model, download)
-                self._places[path] = place
-            place.held.users += 1
-            return place.held
+        place.waiting += 1
+        try:
+            async with place.lock:
+                if place.held is None:
+                    knowledge = await workers.build(read_knowledge, root, name, self._limits)
+                    place.held = await self._build(knowledge, report, report_model, download)
+                place.held.users += 1
+                return place.held
+        finally:
+            place.waiting -= 1
+            self._clear_away(path, place)
 
     def release(self, held: HeldKnowledge) -> None:
         """Give up one use; the last one frees the storage."""
@@ -211,10 +255,14 @@ class EmbeddedStorages:
         if held.users == 0:
             for path, place in list(self._places.items()):
                 if place.held is held:
-                    place.held = None  # somebody may wait for its lock
-                    del self._places[path]
+                    place.held = None
+                    self._clear_away(path, place)
             held.storage.close()
             self._models.release(held.model)
+
+    def _clear_away(self, path: Path, place: _Place) -> None:
+        if place.held is None and not place.waiting:
+            del self._places[path]
 
     def forget(self, view: KnowledgeView) -> None:
         """Give up what a view holds. Idempotent."""
@@ -234,19 +282,24 @@ class EmbeddedStorages:
         report: BuildReport,
         report_model: Callable[[str], Report],
         download: bool = False,
+        root: Path | None = None,
     ) -> EmbeddedStorage:
-        """Make a storage under a name. Raises the storage errors and the models'; nothing is made then."""
-        self._check_name(name)
+        """Make a storage under a name, of files under `root` (None: the own) where it is of files.
+
+        Raises the storage errors and the models'; nothing is made then.
+        """
+        root = root or self.root
+        self._check_name(name, root)
         if (config is None) == (strings is None):
             raise InvalidEmbeddedStorageData("give either config or strings", path="$")
         self._making.add(name)
         try:
             if config is not None:
-                knowledge = await asyncio.to_thread(knowledge_from_config, self.root, name, config)
+                knowledge = await workers.build(knowledge_from_config, root, name, config, self._limits)
             else:
                 if not embedding_model:
                     raise InvalidEmbeddedStorageData("strings need an embedding_model", path="$.embedding_model")
-                knowledge = inline_knowledge(name, strings or (), embedding_model)
+                knowledge = await workers.build(inline_knowledge, name, strings or (), embedding_model, self._limits)
             held = await self._build(knowledge, report, report_model, download)
         finally:
             self._making.discard(name)
@@ -261,7 +314,8 @@ class EmbeddedStorages:
         """Release a name; agents that use the storage keep it. Raises InvalidEmbeddedStorageName."""
         held = self._named.pop(name, None)
         if held is None:
-            raise InvalidEmbeddedStorageName(f"there is no embedded storage {shown(name)}", path="$.name")
+            names = suggest(name, self._named)
+            raise InvalidEmbeddedStorageName(f"there is no embedded storage {shown(name)}; {names}", path="$.name")
         self.release(held)
 
     def close(self) -> None:
@@ -272,14 +326,15 @@ class EmbeddedStorages:
         for name in list(self._named):
             self.destroy(name)
 
-    def _check_name(self, name: str) -> None:
+    def _check_name(self, name: str, root: Path | None) -> None:
         if not _NAME.fullmatch(name):
             raise InvalidEmbeddedStorageName(f"{shown(name)} is no name for a storage; {_GRAMMAR}", path="$.name")
         if name in self._named or name in self._making:
             raise EmbeddedStorageExists(f"there is an embedded storage '{name}' already; destroy it first")
-        if len(self._named) + len(self._making) >= MAX_STORAGES:
-            raise LimitExceeded(f"the session has {MAX_STORAGES} embedded storages already; destroy one first")
-        if _is_file(self.root, name):
+        limit = self._settings.max_storages
+        if len(self._named) + len(self._making) >= limit:
+            raise LimitExceeded(f"the session has {limit} embedded storages already (max_storages); destroy one first")
+        if _is_file(root, name):
             raise StorageNameInUse(
                 f"'{name}' is a file of the storage folder; nodes can name it as it is", path="$.name"
             )
@@ -288,12 +343,25 @@ class EmbeddedStorages:
         self, knowledge: Knowledge, report: BuildReport, report_model: Callable[[str], Report], download: bool
     ) -> HeldKnowledge:
         name = knowledge.embedding_model
+        began = time.monotonic()
         model = await self._models.acquire_embedding(name, report_model(name), download=download)
         try:
             storage = await build_storage(knowledge, model.engine, model.entry.name, report)
         except BaseException:
             self._models.release(model)
             raise
+        log.info(
+            "storage %s is built: %d records",
+            shown(knowledge.name),
+            storage.count,
+            extra={
+                "event": "storage_built",
+                "storage": knowledge.name,
+                "model": name,
+                "records": storage.count,
+                "duration_ms": round((time.monotonic() - began) * 1000, 3),
+            },
+        )
         return HeldKnowledge(storage, model)
 
 

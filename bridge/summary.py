@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bridge.budget import CountTokens, cost_of_messages
+from bridge.errors import PromptTooLong
 from bridge.prompt import PromptMessage, View, current_turn, earlier_turn
 
 DEFAULT_INSTRUCTION = (
@@ -41,16 +42,32 @@ class Pass:
     messages: list[PromptMessage]
     covers: int
     """How many turns from the first on are covered once this pass is written."""
+    shortened: bool = False
+    """The previous summary had to be cut, so that the turns have room."""
+
+
+LEAST_ROOM = 16
+"""Tokens that turns and previous summary must have together; in fewer nothing can be summed up."""
 
 
 def next_pass(view: View, turns: range, previous: str, *, budget: int, count: CountTokens, clip: int = 0) -> Pass:
     """The prompt for as many of `turns`, from the first on, as fit beside the previous summary; one at least.
 
-    A turn that fits by itself nowhere is cut at its end. `clip` shortens what fits by so many more tokens.
+    A turn that fits by itself nowhere is cut at its end, and a previous summary that takes more than half of the room
+    at its own: no turn is covered of which nothing is shown. `clip` shortens what fits by so many more tokens. Raises
+    PromptTooLong where the window has no room at all.
     """
     lines: list[str] = []
-    messages = _messages(view, previous, "")
-    left = budget - clip - cost_of_messages(messages, count)
+    room = budget - clip - cost_of_messages(_messages(view, "", ""), count) - (count(EARLIER) + 2 if previous else 0)
+    if room < LEAST_ROOM:
+        raise PromptTooLong(
+            f"the window leaves {max(room, 0)} tokens for the turns to sum up and {LEAST_ROOM} are needed; "
+            "lower max_tokens or shorten the system_prompt"
+        )
+    shortened = count(previous) > room // 2
+    if shortened:
+        previous = _cut(previous, room // 2, count)
+    left = room - count(previous)
     covers = turns.start
     for index in turns:
         text = _script(earlier_turn(view, index))
@@ -62,7 +79,7 @@ def next_pass(view: View, turns: range, previous: str, *, budget: int, count: Co
         lines.append(text)
         left -= cost
         covers = index + 1
-    return Pass(_messages(view, previous, "\n".join(lines)), covers)
+    return Pass(_messages(view, previous, "\n".join(lines)), covers, shortened)
 
 
 def _messages(view: View, previous: str, script: str) -> list[PromptMessage]:
@@ -83,6 +100,12 @@ def _script(messages: Sequence[PromptMessage]) -> str:
 def _cut(text: str, tokens: int, count: CountTokens) -> str:
     """The longest beginning of a text that has at most so many tokens."""
     low, high = 0, len(text)
+    reach = max(tokens, 1)
+    while reach < high:  # from the short end: a long text takes long to count
+        if count(text[:reach]) > tokens:
+            high = reach - 1
+            break
+        low, reach = reach, 2 * reach
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if count(text[:middle]) <= tokens else (low, middle - 1)

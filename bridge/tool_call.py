@@ -88,6 +88,7 @@ _FENCE_AFTER = re.compile(r"\s*`{1,3}")
 _BETWEEN = re.compile(r"[\s,;]*")
 _BETWEEN_BARE = re.compile(r"\s*[,;]\s*(?=[\[{])")
 _MISTRAL_NAME = re.compile(r"\s*([A-Za-z_][\w-]{0,63})\s*(?:\[CALL_ID\]\s*[\w-]{0,64}\s*)?(?:\[ARGS\])?\s*(?=\{)")
+_FENCES = re.compile(r"`{1,3}(?:json|tool_call)?")
 _MARKUP = re.compile(rf"</?\|?{_TAG}\|?>|" + "|".join(map(re.escape, (*TOOL_MARKERS, *END_MARKERS))), re.IGNORECASE)
 
 
@@ -102,8 +103,10 @@ class _Reading:
         for name in self._names:
             folded.setdefault(_folded(name), []).append(name)
         self._folded = {key: names[0] for key, names in folded.items() if len(names) == 1}
+        self._properties = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
         self._required = {tool.name: tool.parameters.get("required", ()) for tool in tools}
         self._said: list[str] = []
+        self._spoke = False  # something was said that is more than white space and code fences
         self._calls: list[Call] = []
         self._ignored: list[str] = []
         self._json = JsonReader(text)
@@ -152,6 +155,7 @@ class _Reading:
                 self._said.append(text)
             return
         self._fenced = False
+        self._spoke = self._spoke or len(text) > 40 or bool(_FENCES.sub("", text).strip())
         if self._gap and self._said:
             before = ""
             while self._said and not before.strip():
@@ -231,7 +235,8 @@ class _Reading:
         value = self._json.read(start, self._border(start))
         items = _items(value.value)
         attempt = self._names_a_tool(start) if value.broken or value.unclosed else None
-        if not items or not any(self._is_call(item) for item in items):
+        alone = self._stands_alone(value.end)
+        if not items or not any(self._is_call(item, alone) for item in items):
             if attempt is None:
                 end = start + 1 if value.unclosed else value.end
                 self._say(self._text[start:end])
@@ -264,14 +269,23 @@ class _Reading:
             return next((name for name in self._names if name.startswith(found[1])), None)
         return self._listed(found[1]) if found else None
 
-    def _is_call(self, item: Any) -> bool:
-        """Whether JSON that no marker announces has the shape of a call."""
-        name, arguments, given = _parts(item)
-        if not given or not isinstance(name, str):
+    def _stands_alone(self, end: int) -> bool:
+        """Whether the reply has nothing but the JSON that ends here, and code fences and calls around it."""
+        if self._spoke or len(self._text) - end > 40:
             return False
+        return not _FENCES.sub("", self._text[end:]).strip()
+
+    def _is_call(self, item: Any, alone: bool) -> bool:
+        """Whether JSON that no marker announces is meant as a call: of a listed tool, or `alone` in the reply."""
+        name, arguments, given = _parts(item)
+        if not isinstance(name, str):
+            return False
+        if not given:
+            return self._beside(name, item) is not None
         if self._listed(name) is not None:
             return True
-        return self._bare_is_call and isinstance(arguments, (dict, str)) and bool(_PLAIN_NAME.fullmatch(name))
+        shaped = isinstance(arguments, (dict, str)) and bool(_PLAIN_NAME.fullmatch(name))
+        return self._bare_is_call and alone and shaped
 
     def _take(self, value: JsonPiece, name: str | None, start: int) -> None:
         """Take a call, or several, out of what was read."""
@@ -287,15 +301,23 @@ class _Reading:
             if not isinstance(item, dict):
                 self._ignored.append(f"A call is an object, not {shown(item)}.")
                 continue
-            called, arguments, _ = _parts(item)
+            called, arguments, given = _parts(item)
+            if not given and isinstance(called, str):
+                arguments = self._beside(called, item)
             if not isinstance(called, str) or not called:
                 self._ignored.append("A call was cut short." if value.unclosed else "A call names no tool.")
             elif _defines(arguments):
                 self._ignored.append(f"The reply repeats the definition of {shown(called)}.")
-            elif value.unclosed and item is items[-1] and self._lacks(called, arguments):
+            elif value.unclosed and item is items[-1] and (value.torn or self._lacks(called, arguments)):
                 self._ignored.append(f"A call of {shown(called)} was cut short.")
             else:
                 self._call(called, arguments)
+
+    def _beside(self, name: str, item: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Arguments that stand beside the tool's name and not in an object of their own."""
+        beside = {key: value for key, value in item.items() if key not in (*_NAME_KEYS, "type", "id")}
+        known = self._properties.get(self._listed(name) or "", ())
+        return beside if beside and all(key in known for key in beside) else None
 
     def _lacks(self, name: str, arguments: Any) -> bool:
         """Whether arguments that were cut off lack one that the tool must have."""

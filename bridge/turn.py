@@ -20,6 +20,7 @@ from bridge.errors import (
     LimitExceeded,
     MaxStepsExceeded,
     ParleyError,
+    PromptTooLong,
     TurnTimeout,
 )
 from bridge.models import LoadedModel
@@ -40,6 +41,7 @@ from bridge.protocol import (
     TurnStatus,
     Warning,
 )
+from bridge.status import Counters
 from bridge.step import Step, milliseconds, output_of
 from bridge.storages import HeldKnowledge
 from bridge.turn_tools import ToolCalls
@@ -50,6 +52,9 @@ from bridge.workflow import Workflow
 log = logging.getLogger(__name__)
 
 Emit = Callable[[Push], None]
+
+_TELLING = (LimitExceeded, MaxStepsExceeded, PromptTooLong, TurnTimeout)
+"""Errors whose messages have numbers and names only, so that the log may have them."""
 
 
 @dataclass(slots=True)
@@ -69,6 +74,9 @@ class Cast:
     picks: dict[str, int] = field(default_factory=dict)
     """How many lines each CannedResponse has said."""
     random: random.Random = field(default_factory=random.Random)
+    session_id: str = ""
+    """For the log."""
+    counters: Counters = field(default_factory=Counters)
 
 
 @dataclass(slots=True)
@@ -106,9 +114,12 @@ class Turn:
         self.intent = ""
         self.attributes: dict[str, str] = {}
         self.knowledge: dict[str, KnowledgeRecord] = {}
-        self.tools = ToolCalls(turn_id, self.event, self._stand_still)
+        self.tools = ToolCalls(turn_id, self.event, self._stand_still, self._take_in)
+        self.spent: dict[str, int] = {}
+        """Heavy work so far, by node type."""
         self.finish: list[StepFinish] = []
         self.tokens_generated = 0
+        self.steps_taken = 0
         self.dropped_turns = 0
         self.summary_text = cast.dialog.summary.text if cast.dialog.summary else ""
         self.generation: Generation | None = None
@@ -129,6 +140,7 @@ class Turn:
     def start(self) -> None:
         """Begin the walk on the running event loop; its first frame comes after the caller has returned to it."""
         self.cast.dialog.forget_unrecorded()
+        self.cast.counters.turn_started()
         loop = asyncio.get_running_loop()
         self._task = loop.create_task(self._main())
         self._timer = loop.call_later(self.cast.settings.turn_timeout_s, self._check_progress)
@@ -141,6 +153,12 @@ class Turn:
     def calls(self) -> Sequence[ToolCallRecord]:
         """Tool calls so far."""
         return self.tools.records
+
+    @property
+    def tokens_so_far(self) -> int:
+        """Tokens written, those of a reply that is being written included."""
+        running = self._running is not None and self._running.generating and self.generation is not None
+        return self.tokens_generated + (self.generation.tokens_generated if running and self.generation else 0)
 
     def _stand_still(self, seconds: float) -> None:
         """For so long a lack of progress is no fault."""
@@ -174,6 +192,17 @@ class Turn:
         limit = self.cast.settings.max_turn_chars
         if self._chars > limit:
             raise LimitExceeded(f"the turn wrote more than {limit} characters (max_turn_chars)")
+
+    def _take_in(self, chars: int) -> None:
+        """Count text that came from outside. Raises LimitExceeded where that would be too much; it is not counted."""
+        limit = self.cast.settings.max_turn_chars
+        if self._chars + chars > limit:
+            raise LimitExceeded(
+                f"{chars} characters more are too many for this turn, which has {self._chars}; {limit} are allowed "
+                "(max_turn_chars)",
+                agent_id=self.cast.agent_id,
+            )
+        self._chars += chars
 
     def was_sent(self, number: int) -> str | None:
         """The text of a step that the client has; None where no frame of the step was sent."""
@@ -213,6 +242,7 @@ class Turn:
                     node_name=name,
                 )
             number += 1
+            self.steps_taken = number
             self.touch()
             # Nodes need not wait for anything: a cancel and everybody else get their turn here.
             await asyncio.sleep(0)
@@ -229,9 +259,11 @@ class Turn:
             # A node type may come from anybody: whatever it raises, SystemExit too, ends this turn and nothing else.
             if self._over:
                 raise asyncio.CancelledError from fault
-            log.exception("node %s (%s) failed", node.name, node.type_name)
+            log.exception("node %s (%s) failed", node.name, node.type_name, extra=self.marks(node_name=node.name))
             raise InferenceFailed(
-                f"node '{node.name}' ({node.type_name}) failed: {words_of(fault)}", node_name=node.name
+                f"node '{node.name}': the code of its type {node.type_name} failed: {words_of(fault)} "
+                "(a fault of the node type, not of a model)",
+                node_name=node.name,
             ) from None
         self.must_go_on()
         step.close()
@@ -272,7 +304,6 @@ class Turn:
         if fault is not None:
             node_name = fault.node_name or (self._running.node.name if self._running else "")
             error = TurnError(code=fault.code, name=fault.name, message=fault.message, node_name=node_name)
-            log.warning("turn %d of agent %s failed: %s: %s", self.turn_id, self.cast.agent_id, fault.name, fault)
         if status != "Success":
             self._close_open_steps("cancelled" if status == "Cancelled" else "error")
         complete = TurnComplete(
@@ -289,7 +320,44 @@ class Turn:
         self._over = True
         if self._task is not None and status != "Success":
             self._task.cancel()
+        self.cast.counters.turn_ended(status, self.tokens_generated, None if error is None else error.code)
+        self._log_end(complete, fault)
         self._on_complete(complete)
+
+    def _log_end(self, complete: TurnComplete, fault: ParleyError | None) -> None:
+        """Numbers and names only: messages of errors may quote what was said."""
+        duration_ms = milliseconds(time.monotonic() - self.started)
+        more: dict[str, Any] = {}
+        said = ""
+        if complete.error is not None:
+            more = {"code": complete.error.code, "error": complete.error.name, "node_name": complete.error.node_name}
+            said = f" ({complete.error.code} {complete.error.name} at node '{complete.error.node_name}'"
+            said += f": {fault})" if isinstance(fault, _TELLING) else ")"
+        log.log(
+            logging.INFO if complete.error is None else logging.WARNING,
+            "turn %d of agent %s: %s%s; steps: %d, tokens: %d, %.0f ms",
+            self.turn_id,
+            self.cast.agent_id,
+            complete.status,
+            said,
+            self.steps_taken,
+            self.tokens_generated,
+            duration_ms,
+            extra=self.marks(
+                event="turn_ended",
+                status=complete.status,
+                steps=self.steps_taken,
+                tokens_generated=self.tokens_generated,
+                dropped_turns=self.dropped_turns,
+                duration_ms=duration_ms,
+                **more,
+            ),
+        )
+
+    def marks(self, **more: Any) -> dict[str, Any]:
+        """What tells this turn from others in the log."""
+        cast = self.cast
+        return {"session_id": cast.session_id, "agent_id": cast.agent_id, "turn_id": self.turn_id, **more}
 
     def _close_open_steps(self, reason: FinishReason) -> None:
         for number, sent in list(self._sent.items()):

@@ -11,6 +11,8 @@ from bridge.protocol import ToolCallFormat, ToolCallRecord
 from bridge.tool_call import Call
 from bridge.wording import shown
 
+Account = Callable[[int], None]
+"""Counts characters that come in. Raises LimitExceeded where that are too many."""
 Notify = Callable[[int, str, str, dict[str, Any]], None]
 """(step, node_name, event, data)."""
 
@@ -21,12 +23,13 @@ class ToolCalls:
     Threading: used on the event loop only.
     """
 
-    def __init__(self, turn_id: int, notify: Notify, wait: Callable[[float], None]) -> None:
+    def __init__(self, turn_id: int, notify: Notify, wait: Callable[[float], None], account: Account) -> None:
         """`wait(seconds)` is told for how long the turn rightly stands still."""
         self.records: list[ToolCallRecord] = []
         self._turn_id = turn_id
         self._notify = notify
         self._wait = wait
+        self._account = account
         self._places: dict[str, int] = {}
         self._kept: set[str] = set()
         self._open: dict[str, asyncio.Event] = {}
@@ -84,13 +87,18 @@ class ToolCalls:
         return [f"error: {record.error}" if record.error else record.result or "" for record in came]
 
     def take(self, call_id: str, result: str, error: str) -> None:
-        """A result from the game. Raises UnknownToolCall for a call that nobody made, has its result, or is over."""
+        """A result from the game. Raises UnknownToolCall for a call that nobody made, has its result, or is over.
+
+        Raises LimitExceeded for one that is too long; a shorter one may follow.
+        """
         place = self._places.get(call_id)
-        waiting = self._open.pop(call_id, None)
+        waiting = self._open.get(call_id)
         if place is None or waiting is None:
             made = place is not None
             why = "has its result already, or the turn went on without it" if made else "was never made in this turn"
             raise UnknownToolCall(f"the tool call {shown(call_id)} {why}", path="$.call_id")
+        self._account(len(result) + len(error))
+        del self._open[call_id]
         self.records[place] = self.records[place].model_copy(
             update={"result": result, "error": error, "replayed": call_id in self._kept}
         )

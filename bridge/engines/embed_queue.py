@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bridge.engine import EngineStatus, Vectors
+from bridge.engine import EngineLoad, EngineStatus, Vectors
 from bridge.errors import InferenceFailed, ParleyError
 from bridge.wording import words_of
 
@@ -100,6 +100,7 @@ class QueuedEmbedder:
         self._lock = threading.Condition()
         self._calls: deque[_Call] = deque()
         self._closing = False
+        self._computing = 0  # texts of the running batch
         self._thread = threading.Thread(target=self._run, name="parley-embedder", daemon=True)
         self._thread.start()
 
@@ -122,6 +123,11 @@ class QueuedEmbedder:
 
     def status(self) -> EngineStatus:
         return self._status
+
+    def load(self) -> EngineLoad:
+        with self._lock:
+            waiting = sum(len(call.texts) - call.at for call in self._calls if not call.cancelled)
+        return EngineLoad(waiting, 0, self._computing)
 
     def close(self) -> None:
         with self._lock:
@@ -193,7 +199,11 @@ class QueuedEmbedder:
             call.tokens = None
             at += 1
         if batch:
-            call.rows[places] = _unit(network.compute(batch))
+            self._computing = len(batch)
+            try:
+                call.rows[places] = _unit(network.compute(batch))
+            finally:
+                self._computing = 0
         call.at = at
 
 

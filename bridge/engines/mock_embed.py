@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bridge.engine import EngineStatus, Vectors
+from bridge.engine import EngineLoad, EngineStatus, Vectors
 from bridge.errors import InferenceFailed
 
 DIMENSION = 64
@@ -57,6 +57,9 @@ class MockEmbedder:
 
     def status(self) -> EngineStatus:
         return EngineStatus(backend="mock")
+
+    def load(self) -> EngineLoad:
+        return EngineLoad()
 
     def close(self) -> None:
         self._closed = True

@@ -22,6 +22,7 @@ from bridge.answer_text import AnswerText
 from bridge.engine import (
     CacheAction,
     CacheState,
+    EngineLoad,
     EngineStatus,
     GenerateRequest,
     Generation,
@@ -178,6 +179,11 @@ class Scheduler:
         return replace(
             self._status, residents=held.residents, parked=held.parked, bytes_parked=max(held.parked_bytes, 0)
         )
+
+    def load(self) -> EngineLoad:
+        with self._lock:
+            coming = sum(isinstance(entry, _Job) for entry in self._inbox)
+        return EngineLoad(coming + len(self._queue), len(self._reading), len(self._running))
 
     def close(self) -> None:
         with self._lock:
@@ -526,5 +532,7 @@ def _too_long(request: GenerateRequest, window: int) -> PromptTooLong:
 
 def _inference_failed(fault: Exception) -> ParleyError:
     if isinstance(fault, ParleyError):
+        log.warning("a reply failed: %s", fault)
         return fault
+    log.error("a reply failed", exc_info=fault)
     return InferenceFailed(f"the model failed while it was generating: {fault or type(fault).__name__}")
