@@ -29,12 +29,14 @@ from bridge.errors import InvalidValue, ParleyError, SessionExpired, ShuttingDow
 from bridge.launch import Sidecar, SidecarFailed
 from bridge.node import SpeakingNode, default_registry
 from bridge.transport import run_on_selector_loop
+from bridge.wording import suggest
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 HELP = """\
 Type a line and press Enter; every character of the workflow may answer.
 /inspect  what the models read for the last line, and what it cost; /inspect NODE shows one node only
+/var      the variables of the game; /var NAME=VALUE sets one from the next line on
 /reset    start a new conversation
 /help     this list
 /quit     leave (so do Ctrl-D, and Ctrl-C while nobody answers)
@@ -59,6 +61,8 @@ class ChatOptions:
     """NAME=VALUE of variables of the workflow."""
     tools: tuple[str, ...] = ()
     """NAME=RESULT: what a tool answers, `{argument}` in it standing for an argument of the call."""
+    config: Path | None = None
+    """A settings file for the sidecar."""
 
 
 def run_chat(options: ChatOptions, settings_flags: Mapping[str, Any] | None = None) -> int:
@@ -118,6 +122,8 @@ class Chat:
         self.failed = False
         """Whether some turn was not a Success."""
         self._tools: dict[str, str] = {}
+        self._values: dict[str, Any] = {}
+        """Variables that were given a value here, by --var or /var."""
         self._options = options
         self._workflow = workflow
         self._screen = screen
@@ -138,14 +144,20 @@ class Chat:
         environment.update({_variable(key): str(value) for key, value in settings_flags.items() if value is not None})
         if not self._options.as_json:
             environment.setdefault(_variable("log_level"), "warning")
-        sidecar = Sidecar(on_stderr=_on_loop(self._screen.log), environment=environment)
+        flags = [] if self._options.config is None else ["--config", str(self._options.config)]
+        sidecar = Sidecar(*flags, on_stderr=_on_loop(self._screen.log), environment=environment)
         self._main = asyncio.current_task()
         with ctrl_c(self.interrupt):
             try:
                 self._screen.busy("starting")
                 async with sidecar:
                     client = await ParleyClient.connect(
-                        sidecar.endpoint, sidecar.token, client="parley chat", on_envelope=self.take
+                        sidecar.endpoint,
+                        sidecar.token,
+                        client="parley chat",
+                        on_envelope=self.take,
+                        reconnect_s=0,  # the sidecar is this process's own: gone once, it stays away
+                        server_public_key=sidecar.curve_public_key,
                     )
                     async with client:
                         return await self.talk(client)
@@ -214,7 +226,8 @@ class Chat:
             # A link to a workflow stands for the file that it leads to, and for that file's folder.
             folder = options.workflow.resolve().parent
             await self._client.request(protocol.ConfigureSession(storage_folder=str(folder)))
-            self._tools = dict(_pair(text, "--tool") for text in options.tools)
+            self._tools = _tool_results(options.tools, self._workflow)
+            self._values = _variables(options.variables, self._workflow, "--var")
             await self._make_agent()
         except (ShuttingDown, SessionExpired):
             raise
@@ -234,15 +247,15 @@ class Chat:
 
     async def _make_agent(self) -> None:
         assert self._client is not None
-        variables = _variables(self._options.variables, self._workflow)
         created = await self._client.create_agent(
-            self._workflow, variables=variables, enable_diagnostics=self._diagnostics
+            self._workflow, variables=self._values, enable_diagnostics=self._diagnostics
         )
         self._agent_id = created.agent_id
         self._last = None
 
     async def _say_lines(self) -> None:
         for line in self._options.say:
+            self._must_go_on()
             self._screen.echo(line)
             await self._turn(line)
             if self._cancelling is not None:
@@ -266,6 +279,7 @@ class Chat:
                 await self._turn(line)
 
     async def _next_line(self, lost: asyncio.Future[None]) -> str | None:
+        self._must_go_on()
         prompt = self._screen.prompt(printed=not self._keyboard.shows_prompt)
         line = self._keyboard.next_line(prompt)
         either: set[asyncio.Future[Any]] = {line, lost}
@@ -293,6 +307,8 @@ class Chat:
             self._screen.note(HELP)
         elif name == "/inspect":
             self._inspect("".join(rest))
+        elif name == "/var":
+            await self._variable("".join(rest))
         elif name == "/reset":
             await self._client.request(protocol.DestroyAgent(agent_id=self._agent_id))
             await self._make_agent()
@@ -300,6 +316,21 @@ class Chat:
         else:
             self._screen.note(f"There is no command {typed}; /help lists those there are.")
         return True
+
+    async def _variable(self, pair: str) -> None:
+        """Sets a variable for the turns to come; without one, shows all."""
+        assert self._client is not None
+        try:
+            if pair:
+                changed = _variables([pair], self._workflow, "/var")
+                await self._client.request(protocol.SetVariables(agent_id=self._agent_id, values=changed))
+                self._values |= changed
+        except InvalidValue as fault:
+            self._screen.note(f"{fault.message[:1].upper()}{fault.message[1:]}.")
+            return
+        there = {item["name"]: item["value"] for item in self._workflow.get("variables", ())} | self._values
+        shown = {name: json.dumps(value, ensure_ascii=False) for name, value in there.items()}
+        self._screen.note("\n".join(f"{name} = {value}" for name, value in shown.items()) or "There are no variables.")
 
     def _inspect(self, node: str) -> None:
         if not self._diagnostics:
@@ -329,6 +360,7 @@ class Chat:
         status = "none"
         try:
             async for envelope in self._client.turn(self._agent_id, line):
+                self._must_go_on()
                 if isinstance(envelope.message, protocol.TurnComplete):
                     self._last = envelope.message
                     status = envelope.message.status
@@ -372,6 +404,11 @@ class Chat:
             self._stopping = True
             self._main.cancel()
 
+    def _must_go_on(self) -> None:
+        """Raise CancelledError once the chat is to stop: a wait that ends in the same moment swallows a cancel."""
+        if self._stopping:
+            raise asyncio.CancelledError
+
     def _exit_code(self) -> int:
         return EXIT_FAILED if self.failed else EXIT_OK
 
@@ -400,8 +437,21 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     return name, value
 
 
-def _variables(pairs: Sequence[str], workflow: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of --var: as the workflow declares them, so that a string need not be quoted."""
+def _tool_results(pairs: Sequence[str], workflow: Mapping[str, Any]) -> dict[str, str]:
+    """The values of --tool. Raises InvalidValue for a tool that no node has."""
+    nodes = workflow.get("nodes")
+    lists = [node.get("tools") for node in (nodes if isinstance(nodes, list) else ()) if isinstance(node, dict)]
+    tools = [tool.get("name") for found in lists if isinstance(found, list) for tool in found if isinstance(tool, dict)]
+    results = dict(_pair(text, "--tool") for text in pairs)
+    for name in results:
+        if name not in tools:
+            there = suggest(name, map(str, tools)) if tools else "it has no ToolCall node"
+            raise InvalidValue(f"--tool: the workflow has no tool '{name}'; {there}")
+    return results
+
+
+def _variables(pairs: Sequence[str], workflow: Mapping[str, Any], option: str) -> dict[str, Any]:
+    """The values of --var and /var: as the workflow declares them, so that a string need not be quoted."""
     declared = workflow.get("variables")
     types = {
         item.get("name"): item.get("type")
@@ -410,7 +460,7 @@ def _variables(pairs: Sequence[str], workflow: Mapping[str, Any]) -> dict[str, A
     }
     values: dict[str, Any] = {}
     for pair in pairs:
-        name, text = _pair(pair, "--var")
+        name, text = _pair(pair, option)
         values[name] = text
         if types.get(name) != "string":
             with contextlib.suppress(ValueError):

@@ -293,7 +293,9 @@ def make_format(name: str, *, template: str, vocabulary: Vocabulary) -> ChatForm
             raise ModelLoadFailed(f"unknown chat_format '{name}'; known: {known}")
         template = BUILT_IN[name]
     if not template:
-        raise ModelLoadFailed("the model file has no chat template; set chat_format (transcript suits base models)")
+        raise ModelLoadFailed(
+            "its file has no chat template; set `chat_format` in its catalog entry (transcript suits base models)"
+        )
     texts = {token: text for text, token in vocabulary.markers.items()}
     bos = texts.get(vocabulary.bos, "") if vocabulary.bos is not None else ""
     eos = texts.get(vocabulary.eos, "") if vocabulary.eos is not None else ""

@@ -457,7 +457,9 @@ def print_inspection(console: _Console, debug: Mapping[str, Any], node: str = ""
             shown.update((slot, text) for _, slot, text in slots)
         costs = {"ms": step.get("duration_ms"), **(step.get("usage") or {}), "finish": step.get("finish")}
         for heading, values in (("usage", costs), ("details", step.get("details") or {})):
-            cells = [(key.replace("_", " "), _cell(value)) for key, value in values.items() if value not in (None, "")]
+            told = {key: value for key, value in values.items() if value not in (None, "", [], {})}
+            show = _cell if heading == "usage" else _detail
+            cells = [(key.replace("_", " "), show(value)) for key, value in told.items()]
             if cells:
                 console.lines(heading, "bold")
                 _pairs(console, cells)
@@ -491,3 +493,33 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _detail(value: object) -> str:
+    """What a node tells of itself: a line for each entry of a list or an object; numbers with three decimals."""
+    if isinstance(value, (list, tuple)) and value:
+        ids = [cell_len(str(entry["id"])) for entry in value if isinstance(entry, Mapping) and "id" in entry]
+        return "\n".join(_in_line(entry, max(ids, default=0)) for entry in value)
+    if isinstance(value, Mapping) and value:
+        width = max(cell_len(str(key)) for key in value)
+        pairs = ((str(key), _in_line(entry)) for key, entry in value.items())
+        return "\n".join(f"{key}{' ' * (width - cell_len(key))}  {text}" for key, text in pairs)
+    return _in_line(value)
+
+
+def _in_line(value: object, width: int = 0) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, Mapping):
+        # A passage: how far, which, and what it says.
+        first = [_in_line(value["distance"])] if "distance" in value else []
+        if "id" in value:
+            name = str(value["id"])
+            first.append(name + " " * (width - cell_len(name)))
+        rest = [entry for key, entry in value.items() if key not in ("distance", "id") and entry not in (None, "")]
+        return "  ".join([*first, *map(_in_line, rest)]).rstrip() or "-"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_in_line(entry) for entry in value) or "-"
+    return "-" if value is None else str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -14,11 +13,14 @@ import typer
 
 from bridge.cli_knowledge import kb_app
 from bridge.cli_models import models_app
+from bridge.cli_shared import print_json
+from bridge.cli_status import status, top
 
 if TYPE_CHECKING:
     from bridge.authoring import Kinds
     from bridge.config import Settings
     from bridge.protocol import Problem
+    from bridge.status import Counters
 
 app = typer.Typer(
     name="parley",
@@ -38,7 +40,7 @@ ToStdout = Annotated[bool, typer.Option("--stdout", help="Print the new workflow
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A parley.toml file.", show_default=False)]
 SayLines = Annotated[
     list[str] | None,
-    typer.Option("--say", metavar="LINE", help="A player line; may be repeated. No keyboard is read."),
+    typer.Option("--say", metavar="LINE", help="A player line, said as it is; may be repeated. No keyboard is read."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print every frame as one line of JSON.")]
 ModelName = Annotated[
@@ -104,11 +106,22 @@ def serve(
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(help="What clients must say; a new random one by default.", show_default=False),
+        typer.Option(
+            help="What clients must say; a new random one by default. PARLEY_TOKEN hides it from other users.",
+            show_default=False,
+        ),
     ] = None,
     no_auth: Annotated[
         bool | None,
         typer.Option("--no-auth", help="Let clients in without a token (loopback only).", show_default=False),
+    ] = None,
+    curve_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Encrypt, with this key file of `parley keygen`; then any interface can be bound.",
+            show_default=False,
+        ),
     ] = None,
     config: ConfigFile = None,
     owner_pid: Annotated[int | None, typer.Option(help="Exit when this process is gone.", show_default=False)] = None,
@@ -119,21 +132,50 @@ def serve(
         float | None, typer.Option(help="Exit after so many seconds without a session.", show_default=False)
     ] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.", show_default=False)] = None,
+    log_folder: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write the log there too, as lines of JSON.", show_default=False),
+    ] = None,
 ) -> None:
     """Run the sidecar until it is told to stop."""
     flags = {
         "endpoint": endpoint,
         "token": token,
         "no_auth": no_auth,
+        "curve_key": None if curve_key is None else str(curve_key),
         "owner_pid": owner_pid,
         "ready_file": None if ready_file is None else str(ready_file),
         "idle_exit_s": idle_exit_s,
         "log_level": log_level,
+        "log_folder": None if log_folder is None else str(log_folder),
     }
     settings = _settings(config, flags)
     from bridge.serve import run
 
     raise typer.Exit(_guard(lambda: run(settings, _make_services)))
+
+
+app.command()(status)
+app.command()(top)
+
+
+@app.command()
+def keygen(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+) -> None:
+    """Make the key file of an encrypted sidecar, and print the public key that its clients need."""
+    from bridge.curve import write_key_file
+
+    keys = _guard(lambda: write_key_file(file, force=force))
+    print(keys.public_key)
+    print(
+        f"The line above is the public key. {file} has the secret one too: keep it on the sidecar's machine.\n"
+        f"The sidecar: parley serve --curve-key {file} --endpoint 'tcp://*:5600'\n"
+        "A client in Python: ParleyClient.connect(endpoint, token, server_public_key=...) with that line.\n"
+        "Any other client: a DEALER socket with that line as its CURVE_SERVERKEY and a key pair of its own.",
+        file=sys.stderr,
+    )
 
 
 @app.command()
@@ -145,9 +187,14 @@ def chat(
     diagnostics: Diagnostics = False,
     var: Variables = None,
     tool: ToolResults = None,
+    config: ConfigFile = None,
 ) -> None:
-    """Talk to a workflow in the terminal."""
-    _chat(workflow, say, as_json, model, diagnostics, var, tool)
+    """Talk to a workflow in the terminal.
+
+    /help lists what can be typed beside lines of the player, such as /var NAME=VALUE. A line of --say is always said,
+    also one that begins with /.
+    """
+    _chat(workflow, say, as_json, model, diagnostics, var, tool, config)
 
 
 @app.command()
@@ -158,9 +205,10 @@ def demo(
     diagnostics: Diagnostics = False,
     var: Variables = None,
     tool: ToolResults = None,
+    config: ConfigFile = None,
 ) -> None:
     """Talk to the people of the tavern."""
-    _chat(_tavern(), say, as_json, model, diagnostics, var, [*TAVERN_TOOLS, *(tool or ())])
+    _chat(_tavern(), say, as_json, model, diagnostics, var, [*TAVERN_TOOLS, *(tool or ())], config)
 
 
 @app.command()
@@ -172,7 +220,7 @@ def validate(
     """List every finding about a workflow. Exit code 1 if one of them is an error."""
     problems = _problems(file, _read_workflow(file), _settings(config, {}))
     if as_json:
-        print(json.dumps([problem.model_dump() for problem in problems], ensure_ascii=False))
+        print_json([problem.model_dump() for problem in problems])
     else:
         for problem in problems:
             node = f" ({problem.node_name})" if problem.node_name else ""
@@ -184,10 +232,11 @@ def validate(
 
 
 @app.command()
-def slots(file: WorkflowFile, node: NodeName) -> None:
+def slots(file: WorkflowFile, node: NodeName, config: ConfigFile = None) -> None:
     """Print what may be a node's input, one slot a line."""
     from bridge.authoring import input_choices
 
+    _settings(config, {})
     for name in _edit(lambda kinds: input_choices(_read_workflow(file), node, kinds)):
         print(name)
 
@@ -234,7 +283,7 @@ def schema() -> None:
     """Print the JSON Schema of every message and node type."""
     from bridge.schema import full_schema
 
-    print(json.dumps(full_schema(_registry()), indent=2, ensure_ascii=False))
+    print_json(full_schema(_registry()), indent=2)
 
 
 @app.command()
@@ -247,15 +296,19 @@ def codegen(
 ) -> None:
     """Write what is generated from node types, messages, errors, settings and commands.
 
-    With --check the exit code is 1 where something is stale.
+    The target's own folder has the packaged node types only; another one named by --out has installed ones too. With
+    --check the exit code is 1 where something is stale.
     """
     from bridge.codegen import TARGETS, difference, emit, write
+    from bridge.node import packaged_registry
 
     chosen = TARGETS.get(target)
     if chosen is None:
         _fail(f"there is no target '{target}'; known: {', '.join(TARGETS)}")
     folder = out or Path(chosen.folder)
-    pages = emit(chosen, _registry())
+    # The target's own folder describes Parley, whatever else happens to be installed.
+    own = folder.resolve() == Path(chosen.folder).resolve()
+    pages = emit(chosen, _guard(packaged_registry) if own else _registry())
     if not check:
         try:
             for name in write(chosen, pages, folder):
@@ -287,7 +340,7 @@ def doctor(
         Patient(config, workflow, None if workflow is None else lambda settings: _compile(workflow, raw, settings))
     )
     if as_json:
-        print(json.dumps(plain(findings), ensure_ascii=False))
+        print_json(plain(findings))
     else:
         print("\n".join(lines_of(findings)))
     if any(finding.level == "problem" for finding in findings):
@@ -308,7 +361,10 @@ def estimate(
     compiled, problems = _compile(workflow, _read_workflow(workflow), settings)
     _guard(lambda: raise_problems(problems))
     found = estimate_workflow(compiled, workflow.resolve().parent, settings, _catalog(settings))
-    print(json.dumps(found.as_json(), ensure_ascii=False) if as_json else "\n".join(lines_of(found, settings)))
+    if as_json:
+        print_json(found.as_json())
+    else:
+        print("\n".join(lines_of(found, settings)))
 
 
 @app.command()
@@ -386,7 +442,7 @@ def _catalog(settings: Settings) -> Any:
     return _guard(lambda: read_catalog(Path(settings.catalog) if settings.catalog else None))
 
 
-def _make_services(settings: Settings) -> Any:
+def _make_services(settings: Settings, counters: Counters) -> Any:
     """How the sidecar makes a session and closes what all of them share."""
     from bridge.catalog import read_catalog
     from bridge.models import ModelStore
@@ -395,7 +451,7 @@ def _make_services(settings: Settings) -> Any:
 
     catalog = read_catalog(Path(settings.catalog) if settings.catalog else None)
     models = ModelStore(settings, catalog)
-    services = Services(settings, default_registry(), models)
+    services = Services(settings, default_registry(), models, counters)
     return lambda session_id, push: Session(session_id, push, services), models.close
 
 
@@ -407,11 +463,12 @@ def _chat(
     diagnostics: bool,
     variables: list[str] | None,
     tools: list[str] | None,
+    config: Path | None,
 ) -> NoReturn:
     from bridge.chat import ChatOptions, run_chat
 
     options = ChatOptions(
-        workflow, tuple(say or ()), as_json, model, diagnostics, tuple(variables or ()), tuple(tools or ())
+        workflow, tuple(say or ()), as_json, model, diagnostics, tuple(variables or ()), tuple(tools or ()), config
     )
     raise typer.Exit(_guard(lambda: run_chat(options)))
 
@@ -460,7 +517,7 @@ def _write_workflow(file: Path, workflow: Any, stdout: bool) -> None:
     except orjson.JSONEncodeError as fault:
         _fail(f"cannot write the workflow: {fault}", code=1)
     if stdout:
-        sys.stdout.write(data.decode())
+        sys.stdout.buffer.write(data)  # a workflow file is UTF-8, whatever the console's encoding
         return
 
     try:
@@ -470,24 +527,25 @@ def _write_workflow(file: Path, workflow: Any, stdout: bool) -> None:
 
 
 def _problems(file: Path, raw: Any, settings: Settings) -> list[Problem]:
-    problems: list[Problem] = _compile(file, raw, settings)[1]
+    problems: list[Problem] = _compile(file, raw, settings, asks_absent=True)[1]
     return problems
 
 
-def _compile(file: Path, raw: Any, settings: Settings) -> Any:
-    """The compiled workflow, None where something is an error, and all findings."""
+def _compile(file: Path, raw: Any, settings: Settings, *, asks_absent: bool = False) -> Any:
+    """The compiled workflow, None where something is an error, and all findings; also on models that are not here."""
     from bridge.models import ModelStore
     from bridge.storages import EmbeddedStorages, StringStorages
     from bridge.workflow import CompileScope, compile_workflow
 
     store = ModelStore(settings, _catalog(settings))
-    strings, knowledge = StringStorages(), EmbeddedStorages(store)
+    strings, knowledge = StringStorages(settings), EmbeddedStorages(store, settings)
     strings.root = knowledge.root = file.resolve().parent
     scope = CompileScope(
         registry=_registry(),
         model_facts=store.facts,
         strings=strings.find,
         knowledge=knowledge.describe,
+        absent=store.absent if asks_absent else lambda name: "",
         max_nodes=settings.max_nodes,
         max_template_chars=settings.max_template_chars,
     )

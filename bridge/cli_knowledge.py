@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bridge.cli_shared import EXIT_USAGE, catalog_of, fail, guard, plain, settings_of
+from bridge.cli_shared import EXIT_USAGE, catalog_of, fail, guard, plain, print_json, settings_of
 
 if TYPE_CHECKING:
     from bridge.engine import EmbeddingModel
@@ -98,7 +98,7 @@ def search(
 
     hits = _with_storage(knowledge, config, look)
     if as_json:
-        print(json.dumps([_row(hit) for hit in hits], ensure_ascii=False))
+        print_json([_row(hit) for hit in hits])
         return
     width = max((len(plain(hit.id)) for hit in hits), default=0)
     for hit in hits:
@@ -157,7 +157,7 @@ def _with_storage(knowledge: Knowledge, config: Path | None, use: Callable[..., 
 
 
 def _filter(text: str, schema: Schema, declared: Declared) -> Filter | None:
-    from bridge.filter import compile_filter
+    from bridge.filter import compile_filter, variables_in
 
     if not text:
         return None
@@ -165,6 +165,8 @@ def _filter(text: str, schema: Schema, declared: Declared) -> Filter | None:
         raw = json.loads(text)
     except (ValueError, RecursionError) as fault:
         fail(f"--filter is not valid JSON: {fault}", EXIT_USAGE)
+    for name in sorted(variables_in(raw) - set(declared)):
+        fail(f"the filter reads the variable '{name}'; give --var {name}=…", EXIT_USAGE)
     return guard(lambda: compile_filter(raw, schema, declared))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
+
+from bridge.cli_shared import print_json
 
 if TYPE_CHECKING:
     from bridge.catalog import Catalog
@@ -53,7 +54,7 @@ def list_models(as_json: AsJson = False, config: ConfigFile = None, catalog: Cat
 
     rows = _guard(lambda: ModelStore(settings, _catalog(settings)).list())
     if as_json:
-        print(json.dumps([row.model_dump() for row in rows], ensure_ascii=False))
+        print_json([row.model_dump() for row in rows])
     else:
         _print_table(rows)
 
@@ -96,7 +97,9 @@ def add(
     file: Annotated[
         str, typer.Option("--file", help="Of a repository: the GGUF file (of a split one, the first).")
     ] = "",
-    kind: Annotated[str, typer.Option("--type", help="language or embedding.")] = "language",
+    kind: Annotated[
+        str, typer.Option("--type", help="language or embedding; of a file here it is read from the file.")
+    ] = "",
     context_size: Annotated[int, typer.Option(help="Tokens of its window; 0 = what it was trained for.")] = 0,
     chat_format: Annotated[str, typer.Option(help="auto, chatml, llama3, gemma, mistral, transcript, plain.")] = "auto",
     revision: Annotated[str, typer.Option(help="Of a repository: branch, tag or commit.")] = "",
@@ -114,8 +117,10 @@ def add(
     from bridge.catalog import write_entry
 
     def work() -> None:
-        origin = _local_source(Path(source), target) if Path(source).exists() else _hub_source(source, file, revision)
-        entry: dict[str, Any] = {"name": name, "type": kind, "engine": "llama-cpp", "source": origin}
+        is_here = Path(source).exists()
+        origin = _local_source(Path(source), target) if is_here else _hub_source(source, file, revision)
+        type_ = _fits(Path(source), kind, chat_format) if is_here else kind or "language"
+        entry: dict[str, Any] = {"name": name, "type": type_, "engine": "llama-cpp", "source": origin}
         if sha256:
             origin["sha256"] = sha256.lower()
         entry |= {"context_size": context_size} if context_size else {}
@@ -145,7 +150,10 @@ def verify(
     config: ConfigFile = None,
     catalog: CatalogFile = None,
 ) -> None:
-    """Check the files of models: size, checksum, header. Exit code 1 if something is wrong."""
+    """Check the files of models: size, checksum, header. Exit code 1 if something is wrong.
+
+    Without a name, models that are not there are named and passed over.
+    """
     settings = _settings(config, catalog)
     from bridge.model_files import faults_of, is_file, model_paths
 
@@ -199,6 +207,23 @@ def _local_source(path: Path, catalog: Path) -> dict[str, Any]:
     return {"path": shown(resolved.parent), "files": names}
 
 
+def _fits(path: Path, kind: str, chat_format: str) -> str:
+    """The model's type, as the file says where nobody does. Raises InvalidValue where it could not be used so."""
+    from bridge.engines.gguf_file import read_gguf
+    from bridge.errors import InvalidValue
+
+    facts = read_gguf(path)
+    if facts.embeds and kind == "language":
+        raise InvalidValue(f"{path} is a model for embeddings; leave --type out, or say --type embedding")
+    type_ = kind or ("embedding" if facts.embeds else "language")
+    if type_ == "language" and chat_format == "auto" and not facts.metadata.get("tokenizer.chat_template"):
+        raise InvalidValue(
+            f"{path} has no chat template; say how it wants to be talked to: --chat-format transcript for a base "
+            "model, or the format of its family (chatml, llama3, gemma, mistral)"
+        )
+    return type_
+
+
 def _hub_source(repository: str, file: str, revision: str) -> dict[str, Any]:
     from bridge.errors import InvalidValue
 
@@ -211,7 +236,7 @@ def _hub_source(repository: str, file: str, revision: str) -> dict[str, Any]:
 
 def _parts(name: str) -> list[str]:
     """All files of a split GGUF whose first is named; else the one file."""
-    match = re.search(r"-00001-of-(\d{5})\.gguf$", name)
+    match = re.search(r"-00001-of-(\d{5})\.gguf\Z", name)
     if match is None:
         return [name]
     return [f"{name[: match.start()]}-{index:05}-of-{match[1]}.gguf" for index in range(1, int(match[1]) + 1)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
 
@@ -52,3 +53,20 @@ def catalog_of(settings: Settings) -> Catalog:
 def plain(text: str) -> str:
     """Text of files without what would steer a terminal."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def print_json(value: Any, *, indent: int | None = None) -> None:
+    """Print JSON that whoever reads it as UTF-8 can read, whatever the encoding of stdout: elsewhere it is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8" or not _has_utf8(text):
+        text = json.dumps(value, indent=indent)
+    print(text)
+
+
+def _has_utf8(text: str) -> bool:
+    """Whether there is no lone surrogate in it."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -29,6 +29,7 @@ from bridge.estimate import Estimate, estimate_workflow, mib
 from bridge.model_files import disk_status, model_paths, models_folder
 from bridge.node import ENTRY_POINT_GROUP, NodeTypeClash, default_registry
 from bridge.packaged_embedding import REQUIREMENTS, install_command
+from bridge.packaged_model import package_folders
 from bridge.protocol import Problem
 from bridge.wording import cut, words_of
 from bridge.workflow import Workflow
@@ -273,7 +274,7 @@ def _starter(entry: CatalogEntry, settings: Settings) -> Iterator[Finding]:
             yield Finding("problem", entry.name, str(fault), f"delete {path}: it is made again when it is needed")
             return
         yield Finding("ok", entry.name, f"{path} is there ({mib(size)})")
-    elif importlib.util.find_spec(package) is None:
+    elif package_folders(package) is None:
         advice = install_command(package) if package in REQUIREMENTS else 'pip install "parley-bridge[starter]"'
         yield Finding("warning", entry.name, f"the package {package} is not installed", advice)
     else:
@@ -284,7 +285,7 @@ def _nodes() -> Iterator[Finding]:
     try:
         registry = default_registry()
     except NodeTypeClash as fault:
-        yield Finding("problem", "nodes", str(fault), "uninstall one of the packages")
+        yield Finding("problem", "nodes", str(fault), "mend or uninstall the package that is named")
         return
     except Exception as fault:  # a package of nodes may come from anybody
         text = f"a package of nodes cannot be loaded: {words_of(fault)}"
@@ -340,7 +341,7 @@ def _absent(name: str, entry: CatalogEntry, size: int | None, settings: Settings
             yield Finding("warning", name, f"{entry.name}{about} is not downloaded", advice)
     elif entry.source.path:
         yield Finding("problem", name, f"the file of {entry.name} is not there: {cut(entry.source.path)}")
-    elif importlib.util.find_spec(entry.source.package) is None:
+    elif package_folders(entry.source.package) is None:
         yield Finding("problem", name, f"{entry.name} comes with a package that is not installed", "see above")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from bridge.answer_text import AnswerRules
 from bridge.protocol import FinishReason
@@ -234,6 +234,9 @@ class TextModel(Protocol):
     def status(self) -> EngineStatus:
         """What `ListModels` and `parley doctor` show."""
 
+    def load(self) -> EngineLoad:
+        """How much it has to do now. Called on the event loop; waits for nothing."""
+
     def close(self) -> None:
         """Stop the scheduler thread and free the model. Blocks until both are done; call it off the event loop."""
 
@@ -261,6 +264,9 @@ class EmbeddingModel(Protocol):
     def status(self) -> EngineStatus:
         """What `ListModels` and `parley doctor` show."""
 
+    def load(self) -> EngineLoad:
+        """How much it has to do now. Called on the event loop; waits for nothing."""
+
     def close(self) -> None:
         """Stop the thread and free the model. Blocks until both are done; call it off the event loop."""
 
@@ -279,3 +285,14 @@ class EngineStatus:
     bytes_parked: int = 0
     notes: tuple[str, ...] = field(default=())
     """Plain sentences about fallbacks, such as a GPU that is not used."""
+
+
+class EngineLoad(NamedTuple):
+    """What an engine has to do: replies, or texts to embed. Three looks at another thread's work, not one."""
+
+    waiting: int = 0
+    """Not begun."""
+    reading: int = 0
+    """Replies whose prompt is read."""
+    running: int = 0
+    """Replies that are written, or texts that are embedded."""

@@ -21,6 +21,9 @@ from typing import ClassVar
 
 from bridge.protocol import Problem
 
+NAME_RULE = "letters, digits, `_`, `.`, `-` and spaces, at most 128, beginning with a letter, digit or `_`"
+"""What the name of a storage may be."""
+
 
 class ParleyError(Exception):
     """Something went wrong in a way that the client is told about.
@@ -175,8 +178,8 @@ class LimitExceeded(ParleyError):
 
 class InferenceFailed(ParleyError):
     code = 4001
-    text = "the model failed while it was generating"
-    remedy = "try the line again; the agent is usable, and the sidecar's log says more"
+    text = "a model failed while it was generating, or the code of a node type did"
+    remedy = "the message says which; the agent is usable: try the line again, or mend the node type (the log has more)"
 
 
 class TurnTimeout(ParleyError):
@@ -271,8 +274,8 @@ class ModelLoadFailed(ParleyError):
 
 class InvalidStorageName(ParleyError):
     code = 7001
-    text = "a storage name must match [A-Za-z_][A-Za-z0-9_]*, at most 64 characters"
-    remedy = "choose another name"
+    text = f"no name for a string storage ({NAME_RULE}), or none that there is"
+    remedy = "create: choose such a name; destroy: say the name as CreateStringStorage did, in the same session"
 
 
 class StorageExists(ParleyError):
@@ -295,8 +298,8 @@ class StorageNameInUse(ParleyError):
 
 class InvalidEmbeddedStorageName(ParleyError):
     code = 8001
-    text = "a storage name must match [A-Za-z_][A-Za-z0-9_]*, at most 64 characters"
-    remedy = "choose another name"
+    text = f"no name for an embedded storage ({NAME_RULE}), or none that there is"
+    remedy = "create: choose such a name; destroy: say the name as CreateEmbeddedStorage did, in the same session"
 
 
 class EmbeddedStorageExists(ParleyError):

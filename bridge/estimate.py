@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -33,6 +32,7 @@ from bridge.engines.llama_memory import (
 from bridge.errors import ParleyError, StorageFileNotFound, StorageOutsideRoot
 from bridge.model_files import disk_status, model_paths
 from bridge.node import ModelNode
+from bridge.packaged_model import package_folders
 from bridge.storage import resolve_inside
 from bridge.wording import cut
 from bridge.workflow import Workflow
@@ -334,11 +334,8 @@ def _longest_first(bits: Mapping[str, float]) -> list[tuple[str, float]]:
 
 def _part_sizes(package: str) -> Iterator[int]:
     """Of the parts that a package of a model ships, wherever its distribution puts them. Imports nothing."""
-    spec = importlib.util.find_spec(package)
-    if spec is None:
-        return
-    for folder in spec.submodule_search_locations or ():
-        for sibling in sorted(Path(folder).parent.glob(f"{package}*")):
+    for folder in package_folders(package) or ():
+        for sibling in sorted(folder.parent.glob(f"{package}*")):
             yield from (file.stat().st_size for file in sibling.rglob("*") if file.is_file() and _is_part(file))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from bridge.errors import InvalidValue
 from bridge.variables import Declared, Value
-from bridge.wording import cut, json_path, shown
+from bridge.wording import cut, json_path, shown, suggest
 
 FieldType = Literal["int", "float", "string", "bool", "set<string>"]
 
@@ -70,6 +70,18 @@ _KEYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_HOLDS, ("lhs", "rhs")),
     "in": ("needle", "haystack"),
 }
+_MEANINGS: dict[str, str] = {
+    "and": "all of `args` are; there is at least one",
+    "or": "one of `args` is; there is at least one",
+    "not": "`arg` is not",
+    "eq": "both are the same: numbers, strings, booleans or sets",
+    "ne": "both are of one kind and not the same",
+    "lt": "the number `lhs` is less than the number `rhs`",
+    "le": "the number `lhs` is at most the number `rhs`",
+    "gt": "the number `lhs` is more than the number `rhs`",
+    "ge": "the number `lhs` is at least the number `rhs`",
+    "in": "the string `needle` is in the set `haystack`",
+}
 _OPERANDS = '{"knowledge": field}, {"agent": variable} or {"value": x}'
 
 
@@ -102,6 +114,25 @@ def compile_filter(raw: object, schema: Schema, declared: Declared) -> Filter | 
     compiler = _Compiler(schema, declared)
     root = compiler.node(raw, (), 1)
     return Filter(frozenset(compiler.variables), compiler.nodes, root)
+
+
+def variables_in(raw: object) -> set[str]:
+    """The variables that decoded JSON names where it is read as a filter, sound or not."""
+    found: set[str] = set()
+    waiting = [raw]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            found |= {name for name in (part.get("agent"),) if isinstance(name, str)}
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return found
+
+
+def operators() -> list[tuple[str, tuple[str, ...], str]]:
+    """Every operation with its keys and what makes it true, for the reference."""
+    return [(op, keys, _MEANINGS[op]) for op, keys in _KEYS.items()]
 
 
 class _Operation(Protocol):
@@ -201,7 +232,7 @@ class _Compiler:
             raise _refused(path, f"the filter has more than {MAX_NODES} operations")
         op = raw.get("op")
         if not isinstance(op, str) or op not in _KEYS:
-            raise _refused((*path, "op"), f"{_said(raw, 'op')}; `op` is one of: {', '.join(_KEYS)}")
+            raise _refused((*path, "op"), f"{_said(raw, 'op')}; {suggest(op, _KEYS)}")
         for key in raw:
             if key != "op" and key not in _KEYS[op]:
                 raise _refused((*path, cut(key)), f"'{op}' knows no key {shown(key)}; it has {_listed(op)}")
@@ -261,7 +292,7 @@ class _Compiler:
     def _field(self, name: object, path: _Path) -> _Operand:
         field = self._schema.get(name) if isinstance(name, str) else None
         if field is None:
-            raise _refused(path, f"the knowledge has no field {shown(name)}; it has {_names(self._schema)}")
+            raise _refused(path, f"the storage has no field {shown(name)}; {suggest(name, self._schema)}")
         if not field.filterable:
             raise _refused(path, f"field '{field.name}' is not filterable; set `filterable` in the storage's config")
         return _Operand(_KIND_OF[field.type], field=field.name)
@@ -269,9 +300,7 @@ class _Compiler:
     def _variable(self, name: object, path: _Path) -> _Operand:
         found = self._declared.get(name) if isinstance(name, str) else None
         if found is None or not isinstance(name, str):
-            raise _refused(
-                path, f"the workflow declares no variable {shown(name)}; it declares {_names(self._declared)}"
-            )
+            raise _refused(path, f"there is no variable {shown(name)}; {suggest(name, self._declared)}")
         self.variables.add(name)
         return _Operand(_KIND_OF[found[0]], variable=name, constant=found[1])
 
@@ -308,7 +337,3 @@ def _said(raw: Mapping[object, object], key: str) -> str:
 
 def _listed(op: str) -> str:
     return " and ".join(f"`{key}`" for key in _KEYS[op])
-
-
-def _names(names: Mapping[str, object]) -> str:
-    return cut(", ".join(f"'{name}'" for name in names)) if names else "none"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
@@ -25,6 +25,7 @@ from bridge.errors import ParleyError
 from bridge.protocol import HistoryRole, Send, Severity, StorageKind, ToolCallFormat
 from bridge.storage import StringStorage
 from bridge.template import Template
+from bridge.wording import words_of
 
 if TYPE_CHECKING:
     from bridge.filter import Filter, Schema
@@ -50,6 +51,7 @@ class Kind(str, Enum):
     SLOT_INPUT = "slot_input"
     SLOT_OUTPUT = "slot_output"
     NAME = "name"
+    VARIABLE = "variable"  # a variable that the workflow declares
     EXIT = "exit"
 
 
@@ -91,7 +93,7 @@ class TurnView(Protocol):
         """A variable of the game, as it was when the turn started."""
 
     def render(self, field: str) -> str:
-        """The rendering of this node's template parameter `field`."""
+        """The rendering of this node's template parameter `field`. Raises ValueError where it is none."""
 
     def pick(self, count: int, selection: Literal["RoundRobin", "First", "Random"]) -> int:
         """An index below `count`; round robin goes on where this node's last turn stopped."""
@@ -160,6 +162,9 @@ class TurnView(Protocol):
     def add_instruction(self, name: str, text: str) -> None:
         """Put an instruction in force for the rest of the turn."""
 
+    def spend(self, work: int, most: int, what: str) -> None:
+        """Count heavy work of this node's type. Raises LimitExceeded, naming `what`, beyond `most` in one turn."""
+
     def detail(self, **values: Any) -> None:
         """Add facts to this step's diagnostics."""
 
@@ -198,6 +203,12 @@ class Checks(Protocol):
 
     def knowledge(self, storage: str, *, field: str) -> Schema | None:
         """The metadata fields of an embedded storage; None where it cannot be used, which is reported here."""
+
+    def values(self, storage: str, field: str) -> frozenset[str] | None:
+        """What the records of an embedded storage have in a field of type string (empty: their ids); None: not known.
+
+        What cannot be read is not reported; that is `knowledge`'s part.
+        """
 
     def filter(self, raw: Mapping[str, Any], schema: Schema, *, field: str) -> Filter | None:
         """A filter that is ready to be used; None for an empty one, and for a wrong one, which is reported here."""
@@ -247,6 +258,16 @@ class Node(BaseModel, ABC):
     @property
     def gives_attributes(self) -> Sequence[str]:
         """The names that this node makes readable as `{{attribute.<name>}}`."""
+        return ()
+
+    @property
+    def gives_intents(self) -> Collection[str] | None:
+        """The intents that this node may set; None: any. By itself a type sets some if `offers` has `{{intent}}`."""
+        return None if "{{intent}}" in self.offers else ()
+
+    @property
+    def reads_intents(self) -> Collection[str]:
+        """The intents that this node has something for; one that no node sets is a finding."""
         return ()
 
     @classmethod
@@ -375,6 +396,11 @@ def default_registry() -> Registry:
     return build_registry(list(packaged_nodes()), list(entry_points(group=ENTRY_POINT_GROUP)))
 
 
+def packaged_registry() -> Registry:
+    """The packaged node types only."""
+    return build_registry(list(packaged_nodes()), [])
+
+
 def packaged_nodes() -> Iterator[type[Node]]:
     """The node types of `bridge.nodes`: every public class that each file defines itself."""
     package = importlib.import_module("bridge.nodes")
@@ -405,13 +431,22 @@ def _load_entry_point(entry: EntryPoint) -> type[Node]:
     except Exception as fault:
         # A package of somebody else is being imported: whatever it raises, the message must name it.
         raise NodeTypeClash(
-            f"the entry point '{entry.name}' of {ENTRY_POINT_GROUP} ({entry.value}) cannot be loaded: {fault}"
+            f"the entry point '{entry.name}' of {ENTRY_POINT_GROUP} ({entry.value}) cannot be loaded: "
+            f"{words_of(fault)}; {_remedy(entry)}"
         ) from fault
     if not (isinstance(loaded, type) and issubclass(loaded, Node)):
         raise NodeTypeClash(
-            f"the entry point '{entry.name}' of {ENTRY_POINT_GROUP} names {loaded!r}, which is no Node class"
+            f"the entry point '{entry.name}' of {ENTRY_POINT_GROUP} names {loaded!r}, which is no Node class; "
+            f"{_remedy(entry)}"
         )
     return loaded
+
+
+def _remedy(entry: EntryPoint) -> str:
+    """How to go on without a broken entry point, or to mend it."""
+    if entry.dist is None:
+        return "mend or uninstall the package that declares it"
+    return f"mend or uninstall the package that declares it: python -m pip uninstall {entry.dist.name}"
 
 
 def _where(cls: type[Node]) -> str:

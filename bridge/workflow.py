@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +12,13 @@ from pydantic import ValidationError
 
 from bridge import errors
 from bridge.authoring import AuthoringError, check_name
-from bridge.filter import Filter, Schema, compile_filter
-from bridge.node import Kind, ModelNode, Node, Registry, ReplyNode, is_structural
+from bridge.filter import Filter, Schema, compile_filter, variables_in
+from bridge.node import Kind, ModelNode, Node, Registry, ReplyNode, SamplingParams, is_structural
 from bridge.protocol import Problem, Severity, StorageKind
 from bridge.storage import StringStorage, make_string_storage, packaged_list
 from bridge.template import TemplateFault, compile_template
 from bridge.variables import VARIABLE_TYPES, Declared, Value, VariableType, check_variable
-from bridge.wording import cut, shown, words_of
+from bridge.wording import cut, fault_words, shown, suggest, words_of
 from bridge.workflow_flow import Draft, FlowChecks, string
 
 WORKFLOW_VERSION = 1
@@ -89,6 +88,13 @@ class Described(Protocol):
         """The fields of its records."""
 
     @property
+    def warnings(self) -> Sequence[str]:
+        """What its author should know, such as metadata that no field has."""
+
+    def values(self, field: str) -> frozenset[str]:
+        """What its records have in a field of type string; of an empty name their ids."""
+
+    @property
     def embedding_model(self) -> str:
         """The catalog name of its model."""
 
@@ -109,6 +115,8 @@ class CompileScope:
     """The string storage of a name. Raises the storage errors."""
     knowledge: Callable[[str], Described] = no_storage
     """What is known of an embedded storage before it is built. Raises the storage errors."""
+    absent: Callable[[str], str] = lambda name: ""
+    """How to get a model of the catalog that is not on this machine; empty: it is, or nobody asks."""
     max_nodes: int = 512
     max_template_chars: int = 65_536
 
@@ -267,7 +275,7 @@ class _NodeChecks:
             self.problem("the node needs an embedded storage", field=field)
             return None
         try:
-            found = self._compiler.scope.knowledge(storage)
+            found = self._compiler.knowledge(storage)
         except errors.ParleyError as fault:
             self.problem(str(fault), field=field, error=type(fault))
             return None
@@ -279,13 +287,28 @@ class _NodeChecks:
             self.problem(
                 f"storage '{cut(storage)}': '{cut(model)}' is a model of type {facts.type}, not embedding", field=field
             )
+        elif absent := self._compiler.scope.absent(model):
+            self.problem(
+                f"storage '{cut(storage)}': {absent}", field=field, severity="warning", error=errors.ModelLoadFailed
+            )
+        for warning in found.warnings:
+            self.problem(cut(warning), field=field, severity="warning", error=errors.InvalidEmbeddedStorageData)
         return found.schema
+
+    def values(self, storage: str, field: str) -> frozenset[str] | None:
+        try:
+            return self._compiler.knowledge(storage).values(field)
+        except errors.ParleyError:
+            return None
 
     def filter(self, raw: Mapping[str, Any], schema: Schema, *, field: str) -> Filter | None:
         try:
             return compile_filter(raw, schema, self._compiler.variables)
         except errors.InvalidValue as fault:
-            self.problem(str(fault), field=field, error=errors.InvalidValue, inside=fault.path.removeprefix("$"))
+            if self._compiler.unsound & variables_in(raw):
+                return None  # what is wrong is said where the variable is declared
+            message = str(fault).removeprefix(f"filter, {fault.path}: ")
+            self.problem(message, field=field, error=errors.InvalidValue, inside=fault.path.removeprefix("$"))
             return None
 
 
@@ -294,12 +317,22 @@ class _Compiler:
         """`only`: nothing but this node is made ready to run; of the others it is enough how they hang together."""
         self.scope = scope
         self.variables: Declared = {}
+        self.unsound: set[str] = set()
+        """Variables whose declaration was refused."""
         self.held: dict[str, StringStorage] = {}
         self._only = only
+        self._knowledge: dict[str, Described] = {}
         self.problems: list[Problem] = []
         self.prompt_budgets: list[int] = []
         self.left_out = False
         """There is more to find than is reported."""
+
+    def knowledge(self, storage: str) -> Described:
+        """What is known of an embedded storage, read once however many nodes use it. Raises the storage errors."""
+        found = self._knowledge.get(storage)
+        if found is None:
+            found = self._knowledge[storage] = self.scope.knowledge(storage)
+        return found
 
     # ---- reporting
 
@@ -330,8 +363,8 @@ class _Compiler:
             )
         )
 
-    def warn(self, message: str, *, draft: Draft | None = None, field: str = "", place: str = "") -> None:
-        self.report(message, draft=draft, field=field, place=place, severity="warning")
+    def _warn_absent(self, message: str, *, draft: Draft | None = None, field: str) -> None:
+        self.report(message, draft=draft, field=field, severity="warning", error=errors.ModelLoadFailed)
 
     # ---- the passes
 
@@ -343,7 +376,7 @@ class _Compiler:
             return None
         for key in raw:
             if key not in _FIELDS:
-                self.report(f"unknown field '{cut(key)}'; known: {', '.join(_FIELDS)}", field=cut(key))
+                self.report(f"unknown field '{cut(key)}'; {suggest(key, _FIELDS)}", field=cut(key))
         default_model = self._text(raw, "default_model", "")
         player_name = self._text(raw, "player_name", "Player") or "Player"
         if len(player_name) > 200:
@@ -356,6 +389,7 @@ class _Compiler:
         self._exits(drafts)
         self._models(drafts, default_model)
         self._templates(drafts, variables)
+        self._variable_names(drafts, variables)
         self.variables = variables
         for draft in drafts:
             if self._only in ("", draft.name):
@@ -413,12 +447,13 @@ class _Compiler:
             for key in item:
                 if key not in ("name", "type", "value"):
                     self.report(
-                        f"unknown field '{cut(key)}'; known: name, type, value",
+                        f"unknown field '{cut(key)}'; {suggest(key, ('name', 'type', 'value'))}",
                         field="variables",
                         place=f"{place}.{cut(key)}",
                     )
             name = self._name(item.get("name"), field="variables", place=f"{place}.name")
             kind = item.get("type")
+            self.unsound.add(name)
             if kind not in VARIABLE_TYPES:
                 self.report(
                     f"type must be int, float, string, bool or string_set, not {shown(kind)}",
@@ -435,6 +470,7 @@ class _Compiler:
             except errors.InvalidValue as fault:
                 self.report(str(fault), field="variables", place=f"{place}.value", error=errors.InvalidValue)
                 continue
+            self.unsound.discard(name)
             if name in found:
                 self.report(f"the variable '{name}' is declared twice", field="variables", place=f"{place}.name")
             elif name:
@@ -494,9 +530,8 @@ class _Compiler:
         type_name = draft.raw.get("type")
         draft.cls = self.scope.registry.get(type_name) if isinstance(type_name, str) else None
         if draft.cls is None:
-            known = ", ".join(self.scope.registry)
             wrong = "a node needs a type" if type_name is None else f"unknown node type {shown(type_name)}"
-            self.report(f"{wrong}; known: {known}", draft=draft, field="type")
+            self.report(f"{wrong}; {suggest(type_name, self.scope.registry)}", draft=draft, field="type")
             # Of an unknown type nothing is known but what its fields say by their names.
             draft.slot = string(draft.raw.get("output_name")) or (draft.name if "output_name" in draft.raw else "")
             draft.targets = [string(v) for k, v in draft.raw.items() if isinstance(k, str) and k.endswith("_exit")]
@@ -540,7 +575,7 @@ class _Compiler:
         elif field == "history_role" and value in ("User", "System"):
             message = f"history_role '{value}' is reserved for a later version; use None or Assistant"
         else:
-            message = f"{item['msg'].replace('Input', 'the value')}, not {shown(value)}"
+            message = fault_words(item)
         self.report(message, draft=draft, field=field, place=place, error=error)
 
     def _start(self, raw: Mapping[str, Any], drafts: Sequence[Draft]) -> str:
@@ -549,7 +584,8 @@ class _Compiler:
             if isinstance(raw.get("start_node", ""), str):
                 self.report("a workflow needs a start_node", field="start_node")
         elif drafts and all(draft.name != start for draft in drafts):
-            self.report(f"start_node names no node: '{cut(start)}'", field="start_node")
+            names = [draft.name for draft in drafts if draft.name]
+            self.report(f"start_node names no node: '{cut(start)}'; {suggest(start, names)}", field="start_node")
         return start
 
     def _exits(self, drafts: Sequence[Draft]) -> None:
@@ -566,7 +602,7 @@ class _Compiler:
                     and value not in names
                 ):
                     self.report(
-                        f"{key} names no node: '{cut(value)}'; empty ends the turn",
+                        f"{key} names no node: '{cut(value)}' (empty ends the turn); {suggest(value, sorted(names))}",
                         draft=draft,
                         field=key,
                         error=errors.InvalidExitTarget,
@@ -581,6 +617,8 @@ class _Compiler:
                 f"'{default_model}' is a model of type {facts.type}; nodes need one of type language",
                 field="default_model",
             )
+        elif default_model and (absent := self.scope.absent(default_model)):
+            self._warn_absent(absent, field="default_model")
         for draft in drafts:
             if draft.cls is None or not issubclass(draft.cls, ModelNode):
                 continue
@@ -601,6 +639,8 @@ class _Compiler:
                     field="model",
                 )
             elif isinstance(draft.node, ModelNode) and own is not None:
+                if name and name != default_model and (absent := self.scope.absent(name)):
+                    self._warn_absent(absent, draft=draft, field="model")
                 window = draft.node.context_size or own.context_size
                 if window and isinstance(draft.node, ReplyNode):
                     self.prompt_budgets.append(window - draft.node.max_tokens)
@@ -624,10 +664,25 @@ class _Compiler:
                 except TemplateFault as fault:
                     self.report(str(fault), draft=draft, field=name)
                     continue
-                for variable in sorted(template.variables - set(variables)):
-                    self.report(f"{{{{var.{variable}}}}} names no variable of the workflow", draft=draft, field=name)
+                for variable in sorted(template.variables - set(variables) - self.unsound):
+                    self.report(
+                        f"{{{{var.{variable}}}}} names no variable of the workflow; {suggest(variable, variables)}",
+                        draft=draft,
+                        field=name,
+                    )
                 if draft.node is not None:
                     draft.node.templates[name] = template
+
+    def _variable_names(self, drafts: Sequence[Draft], variables: Declared) -> None:
+        for draft in drafts:
+            for field in draft.cls.fields_of(Kind.VARIABLE) if draft.cls else ():
+                name = draft.raw.get(field)
+                if isinstance(name, str) and name and name not in variables and name not in self.unsound:
+                    self.report(
+                        f"{field} names no variable of the workflow: '{cut(name)}'; {suggest(name, variables)}",
+                        draft=draft,
+                        field=field,
+                    )
 
 
 def _unknown_parameter(draft: Draft, location: Sequence[int | str]) -> str:
@@ -641,9 +696,13 @@ def _unknown_parameter(draft: Draft, location: Sequence[int | str]) -> str:
         reference = str(outer.get("items", outer).get("$ref", ""))
         known = list(schema.get("$defs", {}).get(reference.rpartition("/")[2], {}).get("properties", {}))
     name = str(location[-1])
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
-    return f"{owner} has no parameter '{cut(name)}'; {hint}"
+    return f"{owner} has no parameter '{cut(name)}'; {_parameter_hint(name, known)}"
+
+
+def _parameter_hint(name: str, known: Sequence[str]) -> str:
+    if name in SamplingParams.model_fields and "sampling" in known:
+        return f'it is part of sampling: {{"sampling": {{"{name}": …}}}}'
+    return suggest(name, known)
 
 
 def _place(problem: Problem) -> int:

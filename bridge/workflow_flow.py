@@ -9,7 +9,7 @@ from typing import Any
 from bridge.authoring import RESERVED
 from bridge.node import Kind, Node, ReplyNode, field_kind
 from bridge.template import Template
-from bridge.wording import cut
+from bridge.wording import cut, suggest
 
 
 @dataclass(slots=True)
@@ -56,13 +56,14 @@ class FlowChecks:
             self._tags(draft)
             self._raw_tags(draft)
         self._shared_slots()
+        self._intents()
         if self._start in self._graph.exits:
             self._reachability()
 
     def _shared_slots(self) -> None:
         for slot, several in self._writers.items():
-            if len(several) > 1:
-                names = ", ".join(draft.name for draft in several)
+            if len({draft.name for draft in several}) > 1:
+                names = ", ".join(dict.fromkeys(draft.name for draft in several))
                 self._warn(
                     f"the slot '{slot}' is written by several nodes ({names}); the last one to run wins",
                     several[1],
@@ -87,7 +88,8 @@ class FlowChecks:
             if not slot or slot == RESERVED:
                 continue
             if slot not in self._writers:
-                self._report(f"no node writes the slot '{cut(slot)}'", draft=draft, field=name)
+                there = f"; {suggest(slot, sorted(self._writers))}" if self._writers else ""
+                self._report(f"no node writes the slot '{cut(slot)}'{there}", draft=draft, field=name)
             elif isinstance(draft.node, ReplyNode) and draft.node.placement == "InPlaceOfUser":
                 template = draft.node.templates.get("template")
                 if template is not None and slot not in template.slots:
@@ -103,7 +105,8 @@ class FlowChecks:
         for name, template in (node.templates if node else {}).items():
             for slot in sorted(template.slots - {RESERVED}):
                 if slot not in self._writers:
-                    self._warn(f"{{{{slot.{slot}}}}}: no node writes this slot", draft, name)
+                    there = f"; {suggest(slot, sorted(self._writers))}" if self._writers else ""
+                    self._warn(f"{{{{slot.{slot}}}}}: no node writes this slot{there}", draft, name)
                 elif draft.name not in self._reached_by(slot):
                     self._warn(f"{{{{slot.{slot}}}}}: the slot is not written before this node runs", draft, name)
             self._named_tags(draft, name, template)
@@ -131,11 +134,29 @@ class FlowChecks:
                 if other.cls is not None and other.cls.tag_family == family
             }
             for name in sorted(used - given):
-                self._warn(f"{{{{{family}{name}}}}}: no node gives this", draft, field)
+                there = f"; {suggest(name, sorted(given))}" if given else ""
+                self._warn(f"{{{{{family}{name}}}}}: no node gives this{there}", draft, field)
 
         given = {name for other in self._drafts if other.node is not None for name in other.node.gives_attributes}
         for name in sorted(template.attributes - given):
-            self._warn(f"{{{{attribute.{name}}}}}: no node finds this out", draft, field)
+            there = f"; {suggest(name, sorted(given))}" if given else ""
+            self._warn(f"{{{{attribute.{name}}}}}: no node finds this out{there}", draft, field)
+
+    def _intents(self) -> None:
+        """Whether each intent that a node has something for can be found at all."""
+        given: set[str] = set()
+        for draft in self._drafts:
+            found = None if draft.node is None else draft.node.gives_intents
+            if found is None:
+                return  # any intent may come
+            given.update(found)
+        for draft in self._drafts:
+            node = draft.node
+            field = next((name for name in ("string_storage", "inline_keys") if getattr(node, name, None)), "")
+            for intent in node.reads_intents if node is not None else ():
+                if intent not in given:
+                    there = f"; {suggest(intent, sorted(given))}" if given else ""
+                    self._warn(f"no node finds the intent '{cut(intent)}'{there}", draft, field)
 
     def _raw_tags(self, draft: Draft) -> None:
         for name, info in draft.cls.model_fields.items() if draft.cls else ():

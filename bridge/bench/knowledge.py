@@ -15,7 +15,7 @@ from bridge.bench.bare import OPENINGS
 from bridge.bench.sections import Section, Setup
 from bridge.catalog import read_catalog
 from bridge.config import load_settings
-from bridge.engine import EmbeddingModel, EngineStatus, Vectors
+from bridge.engine import EmbeddingModel, EngineLoad, EngineStatus, Vectors
 from bridge.errors import ModelLoadFailed
 from bridge.filter import Field, Filter, compile_filter
 from bridge.knowledge import Knowledge, Record
@@ -48,6 +48,9 @@ class _RandomVectors:
 
     def status(self) -> EngineStatus:
         return EngineStatus("random")
+
+    def load(self) -> EngineLoad:
+        return EngineLoad()
 
     def close(self) -> None:
         pass

@@ -43,7 +43,9 @@ async def sidecar(
         }
         async with (
             Sidecar("--log-level", "warning", environment=environment) as process,
-            await ParleyClient.connect(process.endpoint, process.token, client="bench") as client,
+            await ParleyClient.connect(
+                process.endpoint, process.token, client="bench", server_public_key=process.curve_public_key
+            ) as client,
         ):
             yield client
 

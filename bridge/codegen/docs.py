@@ -12,6 +12,8 @@ from bridge import protocol
 from bridge.catalog import CatalogEntry
 from bridge.codegen import TARGETS, Pages
 from bridge.codegen.docs_cli import cli_page, commands
+from bridge.codegen.docs_python import node_api_page, python_page, undescribed
+from bridge.codegen.docs_storages import storages_page
 from bridge.codegen.docs_workflow import KINDS, tags_of, templates_page, workflow_fields, workflow_page
 from bridge.codegen.fields import Row, docstring, records_of, rows_of, summary_of
 from bridge.codegen.markdown import anchor, code, page, prose, table
@@ -45,6 +47,9 @@ def emit(registry: Registry) -> Pages:
         "cli.md": cli_page(MARK),
         "workflow.md": workflow_page(MARK),
         "templates.md": templates_page(MARK, registry),
+        "storages.md": storages_page(MARK, registry),
+        "python.md": python_page(MARK),
+        "node-api.md": node_api_page(MARK),
     }
 
 
@@ -65,6 +70,7 @@ def missing_meanings(registry: Registry) -> list[str]:
     missing += [f"error {code}" for code, cls in BY_CODE.items() if "remedy" not in cls.__dict__]
     missing += [f"errors {code // 1000}xxx" for code in BY_CODE if code // 1000 not in FAMILIES]
     missing += [f"parley {gap}" for command in commands() for gap in command.undescribed()]
+    missing += undescribed()
     return missing
 
 
@@ -88,7 +94,7 @@ def nodes_page(registry: Registry) -> str:
         "# Node types",
         "A node in a workflow is its `name`, its `type` and its parameters, side by side; what is left out has its "
         "default. [workflow.md](workflow.md) has the file around it, [templates.md](templates.md) the tags that a "
-        "template may hold.",
+        "template may hold, [storages.md](storages.md) the files that a node may name.",
         table(("type", "does", "exits", "writes a slot", "uses a model"), rows),
         "## Kinds of parameters",
         "The kind says what a value means to the compiler and what an editor offers for it.",

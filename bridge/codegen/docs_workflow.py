@@ -28,6 +28,7 @@ KINDS: dict[str, str] = {
     "slot_input": "A slot that some node writes; empty means the player's line.",
     "slot_output": "The slot to write; empty means the node's own name.",
     "name": "A name: letters, digits and `_`, not beginning with a digit, at most 64 characters.",
+    "variable": "A variable that the workflow declares; empty means none.",
     "exit": "A node of the workflow; empty ends the turn.",
 }
 """What each kind of parameter means."""

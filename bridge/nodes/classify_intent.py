@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from pydantic import PrivateAttr
@@ -10,6 +10,7 @@ from pydantic import PrivateAttr
 from bridge.errors import InvalidValue
 from bridge.filter import Filter
 from bridge.node import Checks, Kind, Node, TurnView, exit_param, param
+from bridge.wording import suggest
 
 
 class ClassifyIntent(Node):
@@ -39,19 +40,24 @@ class ClassifyIntent(Node):
     not_found_exit: str = exit_param("none is")
 
     _filter: Filter | None = PrivateAttr(default=None)
+    _intents: frozenset[str] | None = PrivateAttr(default=None)
+
+    @property
+    def gives_intents(self) -> Collection[str] | None:
+        return self._intents
 
     def prepare(self, checks: Checks) -> None:
         schema = checks.knowledge(self.embedded_storage, field="embedded_storage")
         if schema is None:
             return
         self._filter = checks.filter(self.filter, schema, field="filter")
+        self._intents = checks.values(self.embedded_storage, self.metadata_field)
         if not self.metadata_field:
             return
         field = schema.get(self.metadata_field)
         if field is None:
-            known = ", ".join(schema) or "none"
             checks.problem(
-                f"the storage has no field '{self.metadata_field}'; it has: {known}",
+                f"the storage has no field '{self.metadata_field}'; {suggest(self.metadata_field, schema)}",
                 field="metadata_field",
                 error=InvalidValue,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -46,6 +46,10 @@ class ClassifyIntentLLM(ModelNode):
     notify_client: bool = param(False, "Tell the game with an intent_classified event.")
     found_exit: str = exit_param("the model is sure enough of an intent")
     not_found_exit: str = exit_param("it is not")
+
+    @property
+    def gives_intents(self) -> Collection[str]:
+        return [intent.id for intent in self.intents if intent.id != self.not_found_intent]
 
     def prepare(self, checks: Checks) -> None:
         check_labels(self.intents, checks, field="intents", what="intent")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+import threading
 import unicodedata
 from typing import Any
 
 import re2  # type: ignore[import-untyped]  # google-re2 ships no types
 from pydantic import PrivateAttr
 
+from bridge import workers
 from bridge.errors import InvalidStorageData, InvalidValue, LimitExceeded
 from bridge.node import Checks, Kind, Node, TurnView, exit_param, param
 from bridge.wording import cut
@@ -17,14 +18,20 @@ MAX_PATTERNS = 1000
 MAX_PATTERN_BYTES = 2**20
 """Memory that RE2 may use for one pattern."""
 SEARCHED_AT_ONCE = 1_000_000
-"""Characters times patterns that are searched without leaving the event loop."""
+"""Work that is done without leaving the event loop: characters times instructions of the compiled patterns.
+
+RE2 takes 5 ns for each at worst, for a pattern whose states do not fit into its memory; mostly a thousandth of that.
+"""
+SEARCHED_IN_A_TURN = 2**30
+"""Work that one turn may ask for: 1,000 patterns of single words and a line of 65,536 characters are less."""
 
 
 class HumanMessageGuardrail(Node):
     r"""Searches the player's line for regular expressions, ignoring case.
 
     Patterns are RE2's: linear time, so no line can hang a turn. `\w` and `\b` know ASCII only; `\p{L}` is any letter.
-    The line is matched as typed and in its NFKC form, so full-width letters do not slip through.
+    The line is matched as typed and in its NFKC form, so full-width letters do not slip through. Where large patterns
+    and a long line would take seconds, the turn ends with LimitExceeded (3014) instead.
     """
 
     string_storage: str = param(
@@ -37,6 +44,7 @@ class HumanMessageGuardrail(Node):
     not_triggered_exit: str = exit_param("no pattern matches")
 
     _patterns: list[tuple[str, Any]] = PrivateAttr(default_factory=list)
+    _size: int = PrivateAttr(0)
 
     def prepare(self, checks: Checks) -> None:
         field = "string_storage" if self.string_storage else "inline_strings"
@@ -66,17 +74,34 @@ class HumanMessageGuardrail(Node):
                     error=InvalidValue,
                     index=None if self.string_storage else index,
                 )
+        self._size = sum(found.programsize for _, found in self._patterns)
 
     async def run(self, turn: TurnView) -> str:
         line = turn.user_message
         forms = {line, unicodedata.normalize("NFKC", line)}
-        if sum(map(len, forms)) * len(self._patterns) > SEARCHED_AT_ONCE:
-            hit = await asyncio.to_thread(self._search, forms)
+        stop = threading.Event()
+        work = sum(map(len, forms)) * self._size
+        turn.spend(
+            work,
+            SEARCHED_IN_A_TURN,
+            f"searching {len(line)} characters for {len(self._patterns)} patterns ({self._size} instructions)",
+        )
+        if work <= SEARCHED_AT_ONCE:
+            hit = self._search(forms, stop)
         else:
-            hit = self._search(forms)
+            try:
+                hit = await workers.search(self._search, forms, stop)
+            finally:
+                stop.set()  # the turn may have ended
         turn.detail(pattern=hit)
         return "not_triggered" if hit is None else "triggered"
 
-    def _search(self, forms: set[str]) -> str | None:
-        """The first pattern that is found."""
-        return next((text for text, found in self._patterns if any(found.search(form) for form in forms)), None)
+    def _search(self, forms: set[str], stop: threading.Event) -> str | None:
+        """The first pattern that is found before `stop` is set."""
+        for text, found in self._patterns:
+            for form in forms:
+                if stop.is_set():
+                    return None
+                if found.search(form):
+                    return text
+        return None

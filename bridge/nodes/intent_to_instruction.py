@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pydantic import PrivateAttr
 
 from bridge.errors import InvalidStorageData
@@ -24,6 +26,10 @@ class IntentToInstruction(Node):
     default_exit: str = exit_param("the instruction is in force, or there is none")
 
     _texts: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @property
+    def reads_intents(self) -> Collection[str]:
+        return list(self._texts) if self.string_storage or self.inline_keys else ()
 
     def prepare(self, checks: Checks) -> None:
         found = checks.strings(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from pydantic import PrivateAttr
 
 from bridge.filter import Filter
 from bridge.node import Checks, Kind, Node, TurnView, exit_param, param
+from bridge.wording import cut
+
+if TYPE_CHECKING:
+    from bridge.retrieval import Hit
+
+SHOWN = 5
+"""Passages that the diagnostics show, found or not."""
 
 
 class Retrieve(Node):
@@ -39,10 +47,28 @@ class Retrieve(Node):
 
     async def run(self, turn: TurnView) -> str:
         text = turn.read_input(self.input) or turn.user_message
-        hits = await turn.search(
-            self.embedded_storage, text, top_k=self.top_k, threshold=self.threshold, only=self._filter
+        # Also what is too far or too many: the diagnostics show it, so that a threshold can be chosen.
+        nearest = await turn.search(
+            self.embedded_storage, text, top_k=max(self.top_k, SHOWN), threshold=0, only=self._filter
         )
+        hits = [hit for hit in nearest[: self.top_k] if not self.threshold or hit.distance <= self.threshold]
         source = self.source or self.name
         turn.add_knowledge(source, hits)
-        turn.detail(source=source, hits=[{"id": hit.id, "distance": round(hit.distance, 6)} for hit in hits])
+        turn.detail(source=source, hits=_rows(hits), nearest=_told(nearest[:SHOWN]), reason=self._reason(hits, nearest))
         return "found" if hits else "not_found"
+
+    def _reason(self, hits: Sequence[Hit], nearest: Sequence[Hit]) -> str:
+        """Why nothing was found; empty where something was."""
+        if hits:
+            return ""
+        if not nearest:
+            return "there is no passage to compare with"
+        return f"the nearest passage is {nearest[0].distance:.3f} away; the threshold is {self.threshold:g}"
+
+
+def _told(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    return [{**row, "text": cut(hit.text)} for row, hit in zip(_rows(hits), hits, strict=True)]
+
+
+def _rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    return [{"id": hit.id, "distance": round(hit.distance, 6)} for hit in hits]

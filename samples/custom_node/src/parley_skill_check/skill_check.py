@@ -14,7 +14,7 @@ class SkillCheck(Node):
 
     sides: int = param(20, "Sides of the die.", ge=2, le=1000)
     difficulty: int = param(12, "What die and bonus together must reach.", ge=-1000, le=1000)
-    bonus: str = param("", "Variable of type int that is added to the die; empty: nothing is.", kind=Kind.NAME)
+    bonus: str = param("", "Variable of type int that is added to the die; empty: nothing is.", kind=Kind.VARIABLE)
     output_name: str = param("", "Slot to write; empty: the node's name.", kind=Kind.SLOT_OUTPUT, structural=True)
     success_exit: str = exit_param("the difficulty is reached")
     failure_exit: str = exit_param("it is not reached")
@@ -39,11 +39,7 @@ class SkillCheck(Node):
     def _bonus(self, turn: TurnView) -> int:
         if not self.bonus:
             return 0
-        try:
-            value = turn.variable(self.bonus)
-        except KeyError:
-            turn.warn(f"the workflow declares no variable '{self.bonus}'; nothing is added")
-            return 0
+        value = turn.variable(self.bonus)  # that it is declared was checked with the workflow
         if isinstance(value, bool) or not isinstance(value, int):
             turn.warn(f"the variable '{self.bonus}' is not of type int; nothing is added")
             return 0
