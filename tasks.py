@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
 
 def lint() -> int:
     """Style, types. Every complaint is shown, not only the first tool's."""
-    ours = ["bridge", "tests", "tasks.py"]
+    ours = ["bridge", "samples", "tests", "tasks.py"]
     checks = [["ruff", "check", *ours], ["ruff", "format", "--check", *ours], ["mypy"]]
     codes = [run([str(PYTHON), "-m", *check]) for check in checks]
     return max(codes)

@@ -13,6 +13,8 @@ settings.register_profile("full", max_examples=300, deadline=None, suppress_heal
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run every stated count instead of reduced ones")
+    parser.addoption("--soak-minutes", type=float, default=None, help="how long each soak goes on")
+    parser.addoption("--fault-seed", type=int, default=None, help="run the faults of this seed and no others")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -23,6 +25,20 @@ def pytest_configure(config: pytest.Config) -> None:
 def full(pytestconfig: pytest.Config) -> bool:
     """Whether every stated count is run."""
     return bool(pytestconfig.getoption("--full"))
+
+
+@pytest.fixture(scope="session")
+def fault_seed(pytestconfig: pytest.Config) -> int | None:
+    """The one seed of tests/faults to run, where one was asked for."""
+    seed: int | None = pytestconfig.getoption("--fault-seed")
+    return seed
+
+
+@pytest.fixture(scope="session")
+def soak_s(pytestconfig: pytest.Config, full: bool) -> float:
+    """How many seconds a soak goes on."""
+    minutes: float | None = pytestconfig.getoption("--soak-minutes")
+    return 60 * minutes if minutes is not None else 180.0 if full else 5.0
 
 
 @pytest.fixture(scope="session")

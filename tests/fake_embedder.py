@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bridge.engine import EngineStatus, Vectors
+from bridge.engine import EngineLoad, EngineStatus, Vectors
 
 
 class FakeEmbedder:
@@ -40,6 +40,9 @@ class FakeEmbedder:
 
     def status(self) -> EngineStatus:
         return EngineStatus("fake")
+
+    def load(self) -> EngineLoad:
+        return EngineLoad()
 
     def close(self) -> None:
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from bridge.errors import AgentBusy, InvalidAgentId, WorkflowInvalid
@@ -22,12 +22,15 @@ from bridge.protocol import (
     Reply,
     Request,
     SendMessage,
+    SessionStatus,
+    Status,
     TurnComplete,
     TurnStarted,
     TurnStatus,
     ValidateWorkflow,
     Validation,
 )
+from bridge.status import SessionFacts
 
 
 class FakeSession:
@@ -64,6 +67,12 @@ class FakeSession:
         if isinstance(request, ValidateWorkflow):
             return Validation(problems=[])
         return Ok()
+
+    def facts(self) -> SessionFacts:
+        return SessionFacts(self.session_id, agents=self._agents)
+
+    def status(self, sessions: Sequence[SessionStatus], *, is_whole: bool, tokens_in_turns: int = 0) -> Status:
+        return Status(version="fake", uptime_s=0.0, is_whole=is_whole, sessions=list(sessions))
 
     async def close(self) -> None:
         if self.hangs_at_close:
@@ -152,7 +161,9 @@ class FakeSession:
         self.push(TurnComplete(agent_id=agent_id, turn_id=turn_id, status=status), None)
 
 
-def make_fake_services(settings: Any) -> tuple[Callable[..., FakeSession], Callable[[], Awaitable[None]]]:
+def make_fake_services(
+    settings: Any, counters: Any
+) -> tuple[Callable[..., FakeSession], Callable[[], Awaitable[None]]]:
     """What `serve.run` needs, with fake sessions."""
 
     async def close() -> None:

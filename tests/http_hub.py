@@ -22,6 +22,7 @@ def small_gguf(size: int = 300_000) -> bytes:
     """A whole GGUF file of about that size."""
     count = size // 4
     metadata = {"general.architecture": "llama", "llama.block_count": 1, "general.name": "a small one"}
+    metadata["tokenizer.chat_template"] = "{{ messages }}"
     body = bytes((index * 31 + index // 251) % 256 for index in range(count * 4))
     return gguf(metadata, [("t", (count,), F32, 0)], data=body)
 

@@ -80,8 +80,8 @@ def ready_line(stream: IO[bytes] | None) -> dict[str, Any]:
 def main() -> int:
     """Like `parley serve`; `--fail` and `--slow-start` stand for what can go wrong on the way."""
     parser = argparse.ArgumentParser()
-    for name in ("--endpoint", "--token", "--owner-pid", "--ready-file", "--idle-exit-s", "--log-level"):
-        parser.add_argument(name)
+    for name in ("endpoint", "token", "curve-key", "owner-pid", "ready-file", "idle-exit-s", "log-level", "log-folder"):
+        parser.add_argument(f"--{name}")
     parser.add_argument("--no-auth", action="store_true", default=None)
     parser.add_argument("--fail", action="store_true")
     parser.add_argument("--slow-start", action="store_true")
@@ -93,13 +93,13 @@ def main() -> int:
     from bridge.serve import run
     from tests.fakes import make_fake_services
 
-    def make_services(settings: Any) -> Any:
+    def make_services(settings: Any, counters: Any) -> Any:
         if fail:
             raise ModelNotFound("the catalog names no model 'x'")
         if slow:
             print("starting", flush=True)
             time.sleep(PATIENCE_S)
-        return make_fake_services(settings)
+        return make_fake_services(settings, counters)
 
     return run(load_settings(environment={}, flags=flags), make_services)
 

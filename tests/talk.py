@@ -18,6 +18,7 @@ from bridge.node import Registry, default_registry
 from bridge.protocol import AnswerText, Interaction, Push, TurnComplete
 from bridge.server import PushTo, Server
 from bridge.session import Services, Session
+from bridge.status import Counters
 
 TIMEOUT_S = 60.0
 
@@ -120,7 +121,8 @@ async def talking(
     chosen = settings or Settings()
     catalog: Catalog = {entry.name: entry for entry in (ECHO, *models)}
     store = ModelStore(chosen, catalog, load_engine, load_embedder)
-    services = Services(chosen, registry or default_registry(), store)
+    counters = Counters()
+    services = Services(chosen, registry or default_registry(), store, counters)
     token = "a-token-of-the-test"
     sessions: list[Session] = []
 
@@ -128,7 +130,7 @@ async def talking(
         sessions.append(Session(session_id, push, services))
         return sessions[-1]
 
-    server = Server(chosen, token, make_session)
+    server = Server(chosen, token, make_session, counters=counters)
     endpoint = server.bind()
     running = asyncio.create_task(server.run())
     try:

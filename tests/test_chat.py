@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import protocol
-from bridge.chat import HELP, Chat, ChatOptions, read_workflow, run_chat, speakers
+from bridge.chat import HELP, Chat, ChatOptions, _tool_results, read_workflow, run_chat, speakers
 from bridge.chat_keyboard import Keyboard, LineEditor
 from bridge.chat_screen import JsonLines, Screen, Terminal, WordWrap, _Console, clean, visible
 from bridge.client import ParleyClient
@@ -493,6 +493,21 @@ def test_inspection_shows_the_exact_prompt(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
+def test_details_are_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    far = {"id": "inn", "distance": 1.0, "text": "Beer."}
+    nearest = [{"id": "mill", "distance": 0.123456, "text": "It burned."}, far]
+    details = {"hits": [], "nearest": nearest, "probabilities": {"a": 0.25, "other": 0.75}, "reason": "", "margin": 0.5}
+    Terminal().inspect({"steps": [{"step": 1, "node_name": "k", "type": "Retrieve", "details": details}]})
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "details",
+        "  nearest        0.123  mill  It burned.",
+        "                 1.000  inn   Beer.",
+        "  probabilities  a      0.250",
+        "                 other  0.750",
+        "  margin         0.500",
+    ]
+
+
 def test_inspection_of_one_node(capsys: pytest.CaptureFixture[str]) -> None:
     Terminal().inspect(DEBUG, "bram")
     assert capsys.readouterr().out == "-- step 2: bram (CannedResponse) -> -\nusage\n  ms  0.1\n"
@@ -940,6 +955,41 @@ def test_reset_makes_a_new_agent_and_ends_the_old_one(tmp_path: Path) -> None:
     assert "nothing to inspect" in screen.said[1]
 
 
+def test_variables_are_shown_and_set(tmp_path: Path) -> None:
+    def prepare(run: Chat, client: FakeClient) -> None:
+        declared = [{"name": "level", "type": "int", "value": 1}, {"name": "mood", "type": "string", "value": "calm"}]
+        run._workflow["variables"] = declared
+
+    typed = ("/var", "/var level=5", "/VAR mood=3", "/var level", "/reset", "/var")
+    _, client, screen = talk(tmp_path, *typed, prepare=prepare)
+    assert [request.values for request in client.requests if isinstance(request, protocol.SetVariables)] == [
+        {"level": 5},
+        {"mood": "3"},  # a string, as the workflow declares it
+    ]
+    assert screen.said == [
+        'level = 1\nmood = "calm"',
+        'level = 5\nmood = "calm"',
+        'level = 5\nmood = "3"',
+        "/var takes NAME=VALUE, not 'level'.",
+        "A new conversation.",
+        'level = 5\nmood = "3"',
+    ]
+    assert talk(tmp_path, "/var")[2].said == ["There are no variables."]
+
+
+def test_what_is_to_be_said_is_no_command(tmp_path: Path) -> None:
+    assert talk(tmp_path, say=("/var", "hello"))[1].lines == ["/var", "hello"]
+
+
+def test_an_answer_of_a_tool_that_nobody_has_is_refused() -> None:
+    workflow = {"nodes": [{"name": "a", "tools": [{"name": "open_door"}]}, {"name": "b", "type": "Generate"}, 3]}
+    assert _tool_results(["open_door=It is open."], workflow) == {"open_door": "It is open."}
+    with pytest.raises(InvalidValue, match=r"no tool 'open_dor'; did you mean 'open_door'\?"):
+        _tool_results(["open_dor=x"], workflow)
+    with pytest.raises(InvalidValue, match="it has no ToolCall node"):
+        _tool_results(["open_door=x"], {"nodes": None})
+
+
 def test_the_workflows_folder_is_the_storage_folder(tmp_path: Path) -> None:
     _, client, _ = talk(tmp_path)
     assert client.requests == [protocol.ConfigureSession(storage_folder=str(tmp_path.resolve()))]
@@ -1160,6 +1210,15 @@ def test_settings_reach_the_sidecar(tmp_path: Path, capfd: pytest.CaptureFixture
     options = ChatOptions(write(tmp_path, workflow), say=("hello",))
     assert run_chat(options, {"catalog": slow_catalog(tmp_path), "log_level": None}) == 0
     assert capfd.readouterr().out.splitlines() == ["inn with Mira Vale, bram", "Ann: hello", "bram: Hm."]
+
+
+def test_a_settings_file_reaches_the_sidecar(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    settings = tmp_path / "game.toml"
+    settings.write_text(f"catalog = {json.dumps(slow_catalog(tmp_path))}\n", encoding="utf-8")
+    workflow = two_speakers(default_model="slow", start_node="bram")
+    options = ChatOptions(write(tmp_path, workflow), say=("hello",), config=settings)
+    assert run_chat(options) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "bram: Hm."
 
 
 @posix_only

@@ -23,7 +23,17 @@ from bridge.codegen.fields import rows_of
 from bridge.codegen.markdown import page, prose, table
 from bridge.config import Settings
 from bridge.errors import BY_CODE
-from bridge.node import Kind, Node, Placement, TurnView, build_registry, exit_param, packaged_nodes, param
+from bridge.node import (
+    Kind,
+    Node,
+    Placement,
+    SpeakingNode,
+    TurnView,
+    build_registry,
+    exit_param,
+    packaged_nodes,
+    param,
+)
 from bridge.session import Session
 from bridge.template import TAGS as TAGS_TEXT
 from bridge.template import compile_template
@@ -233,6 +243,23 @@ def test_pages_of_types_that_are_gone_are_removed_and_others_kept(tmp_path: Path
     assert write(DOCS, PAGES, tmp_path) == ["nodes/Gone.md"]
     assert not (tmp_path / "nodes" / "Gone.md").exists()
     assert (tmp_path / "mine.md").exists()
+
+
+def test_the_pages_of_parley_itself_know_no_installed_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lamp(SpeakingNode):
+        """Gives light."""
+
+        default_exit: str = exit_param("it burns")
+
+        async def run(self, turn: TurnView) -> str:
+            return "default"
+
+    installed = build_registry([*packaged_nodes(), Lamp], [])
+    monkeypatch.setattr("bridge.node.default_registry", lambda: installed)
+    monkeypatch.chdir(tmp_path)
+    for folder, there in ((None, False), ("docs/reference", False), ("mine", True)):
+        assert parley("docs", *(["--out", folder] if folder else []))[0] == 0
+        assert (tmp_path / (folder or "docs/reference") / "nodes" / "Lamp.md").exists() is there
 
 
 def test_an_unknown_target_is_named() -> None:

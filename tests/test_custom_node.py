@@ -64,7 +64,13 @@ def test_a_parameter_out_of_bounds_is_found_before_the_first_turn(registry: Regi
             nodes = [{**DOOR["nodes"][0], "sides": 1, "success_exit": "", "failure_exit": "nowhere"}]
             problems = await talk.client.validate({"start_node": "check", "nodes": nodes})
             errors = [(problem.code, problem.path) for problem in problems if problem.severity == "error"]
-            assert errors == [(3007, "$.nodes[0].sides"), (3008, "$.nodes[0].failure_exit")]
+            assert errors == [
+                (3007, "$.nodes[0].sides"),
+                (3008, "$.nodes[0].failure_exit"),
+                (3003, "$.nodes[0].bonus"),
+            ]
+            (bonus,) = [problem for problem in problems if problem.field == "bonus"]
+            assert bonus.message == "bonus names no variable of the workflow: 'lockpicking'; known: none"
 
     run(work)
 

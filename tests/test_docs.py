@@ -106,7 +106,9 @@ def test_json_is_json_and_workflows_compile(page: Path, tmp_path: Path, monkeypa
         file = tmp_path / f"{number}.workflow.json"
         file.write_text(json.dumps(workflow), encoding="utf-8")
         result = CliRunner().invoke(app, ["validate", str(file)])
-        assert (result.exit_code, result.stdout) == (0, ""), result.output
+        # Whether the starter models are on this machine is nothing to a page.
+        found = [line for line in result.stdout.splitlines() if not line.startswith("warning 6007: ")]
+        assert (result.exit_code, found) == (0, []), result.output
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)

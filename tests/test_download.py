@@ -240,7 +240,7 @@ def test_a_damaged_file_is_told_apart_and_mended(hub: Hub, folder: Path) -> None
     settings = settings_of(hub, folder)
     path.write_bytes(GGUF[: len(GGUF) * 6 // 10])
     assert disk_status(hub_entry(), settings)[0] == "Absent"
-    with pytest.raises(ModelCorrupt, match=r"model\.gguf has 180115 bytes"):
+    with pytest.raises(ModelCorrupt, match=rf"model\.gguf has {len(GGUF) * 6 // 10} bytes"):
         locate(hub_entry(), settings, QUIET)
     assert len(faults_of(hub_entry(), settings)) == 1
     assert fetch(hub, folder).read_bytes() == GGUF
@@ -305,9 +305,9 @@ def test_a_split_model_is_whole_when_all_its_files_are(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("served", "says"),
     [
-        (HubFile(GGUF, size=len(GGUF) + 5), "bytes come, and 300197 were announced"),
-        (HubFile(GGUF, size=len(GGUF) - 5, length=-1), "more than the 300187 bytes"),
-        (HubFile(GGUF, size=len(GGUF) - 5), "bytes come, and 300187 were announced"),
+        (HubFile(GGUF, size=len(GGUF) + 5), f"bytes come, and {len(GGUF) + 5} were announced"),
+        (HubFile(GGUF, size=len(GGUF) - 5, length=-1), f"more than the {len(GGUF) - 5} bytes"),
+        (HubFile(GGUF, size=len(GGUF) - 5), f"bytes come, and {len(GGUF) - 5} were announced"),
         (HubFile(GGUF, etag="0" * 64), "its sha256 is"),
         (HubFile(b"\x00" * 5000), "not a GGUF file"),
         (HubFile(GGUF[:200_000]), "cut short"),
@@ -322,6 +322,24 @@ def test_what_is_no_use_is_refused_and_removed(served: HubFile, says: str, hub: 
     assert sum(path.stat().st_size for path in folder.rglob("*.gguf*") if path.suffix != ".json") == 0
     hub.files["model.gguf"] = HubFile(GGUF)
     assert fetch(hub, folder).read_bytes() == GGUF
+
+
+@pytest.mark.parametrize("size", [0, -5, -(2**70)])
+def test_a_size_that_no_file_has_is_told(size: int, hub: Hub, folder: Path) -> None:
+    hub.files["model.gguf"] = HubFile(GGUF, size=size)
+    with pytest.raises(DownloadFailed, match=rf"(has {size} bytes|does not answer as a hub does)") as caught:
+        fetch(hub, folder)
+    assert "127.0.0.1" in caught.value.message
+    assert [name for name in inside(folder) if not name.endswith(".lock")] == []
+
+
+def test_what_nobody_thought_of_is_a_failed_download(hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def look_up(*_: Any) -> Any:
+        raise ZeroDivisionError("of the hub's own making")
+
+    monkeypatch.setattr(bridge.hub.Hub, "look_up", look_up)
+    with pytest.raises(DownloadFailed, match=r"model 'm' failed \(ZeroDivisionError: of the hub's own making\); try"):
+        fetch(hub, folder)
 
 
 def test_a_server_that_promises_more_bytes_than_it_sends_is_given_up(hub: Hub, folder: Path) -> None:
@@ -596,6 +614,9 @@ def test_two_downloads_of_one_model_are_one_too_many(hub: Hub, folder: Path) -> 
 
 
 def test_a_lock_ends_with_its_process(hub: Hub, folder: Path) -> None:
+    store = store_of(hub, folder)
+    assert status(store) == "Absent"
+    assert not folder.exists(), "a look makes nothing"
     lock = part(folder).with_name("model.gguf.lock")
     lock.parent.mkdir(parents=True)
     code = f"import filelock, sys; held = filelock.FileLock({str(lock)!r}); held.acquire(); print('held', flush=True)"
@@ -606,8 +627,10 @@ def test_a_lock_ends_with_its_process(hub: Hub, folder: Path) -> None:
             assert other.stdout.readline().strip() == b"held"
             with pytest.raises(DownloadActive, match=r"model\.gguf is being downloaded already"):
                 fetch(hub, folder)
+            assert status(store) == "Downloading"
         finally:
             other.kill()
+    assert status(store) == "Absent"
     assert fetch(hub, folder).read_bytes() == GGUF
     with filelock.FileLock(lock, timeout=0):
         pass
@@ -653,10 +676,10 @@ def test_a_model_that_is_not_there_is_fetched_only_where_that_is_allowed(hub: Hu
         with pytest.raises(InvalidValue, match="is loaded; destroy the agents"):
             await store.delete("m")
         store.release(model)
-        await store.pin("m", QUIET)
+        await store.pin("m", "a", QUIET)
         with pytest.raises(InvalidValue, match="is loaded; send UnloadModel"):
             await store.delete("m")
-        store.unpin("m")
+        store.unpin("m", "a")
         # Nobody uses it, though it is still in memory for a while.
         assert status(store) == "Loaded"
         assert await store.delete("m") == len(GGUF)

@@ -319,6 +319,19 @@ def test_threshold_and_diagnostics_of_examples(folder: Path) -> None:
     assert "no example to compare with" in step(none)["details"]["reason"]
 
 
+def test_an_example_exactly_at_the_threshold_counts(folder: Path) -> None:
+    line = "the smith sells bread"
+    (near,) = heard(folder, workflow(classify(threshold=0), says("{{intent}}")), line)
+    nearest = step(near)["details"]["nearest"][0]
+    distance = nearest["distance"]
+    assert 0 < distance < 1
+    for threshold, found in ((distance, nearest["intent"]), (distance - 1e-6, "")):
+        (turn,) = heard(folder, workflow(classify(threshold=threshold), says("{{intent}}")), line)
+        assert turn.text("t") == found
+    retrieving = workflow(retrieve(threshold=distance, top_k=1), says(IDS))
+    assert heard(folder, retrieving, line)[0].text("t").strip() == nearest["id"]
+
+
 # ---- made storages, and names --------------------------------------------------------------------------------
 
 
@@ -669,6 +682,27 @@ def test_who_waited_for_a_build_does_not_get_a_storage_that_was_given_back(folde
         view.release(kept)
         view.release(kept)
         assert slot.users == 0
+        await store.close()
+
+    run(work)
+
+
+def test_nothing_is_left_of_a_build_that_failed_or_was_given_up(folder: Path) -> None:
+    async def work() -> None:
+        embedder = Embedder(held=True)
+        storages, store = stored(folder, embedder)
+        view = storages.view()
+        waiting = [asyncio.ensure_future(view.acquire("lore.json", quiet(), quiet)) for _ in range(2)]
+        await embedder.reached.wait()
+        waiting[0].cancel()
+        embedder.fault = errors.InferenceFailed("the device is gone")
+        embedder.gate.set()
+        with pytest.raises(errors.InferenceFailed, match="the device is gone"):
+            await waiting[1]
+        assert (storages._places, waiting[0].cancelled()) == ({}, True)
+        embedder.fault = None
+        view.release(await view.acquire("lore.json", quiet(), quiet))
+        assert storages._places == {}
         await store.close()
 
     run(work)

@@ -104,6 +104,24 @@ def test_search_with_filter_variables_and_threshold(lore: Path) -> None:
     assert found(lore, "the inn serves dark beer", "--threshold", "0.01") == ["beer"]
 
 
+def test_a_variable_of_a_filter_that_has_no_value_is_asked_for(lore: Path) -> None:
+    below = json.dumps({"op": "not", "arg": {"op": "le", "lhs": {"knowledge": "level"}, "rhs": {"agent": "rank"}}})
+    assert kb("search", lore, "x", "--filter", below) == (
+        2,
+        "",
+        "parley: the filter reads the variable 'rank'; give --var rank=…\n",
+    )
+
+
+def test_build_says_what_may_have_been_meant(lore: Path) -> None:
+    records = [{"id": "a", "text": "b", "metadata": {"levl": 5}}]
+    (lore.parent / "lore.records.json").write_text(json.dumps(records), encoding="utf-8")
+    code, _, err = kb("build", lore)
+    assert code == 0
+    assert "$[0].metadata.levl" in err
+    assert "did you mean 'level'?" in err
+
+
 def test_nothing_found_is_said_and_no_failure(lore: Path) -> None:
     assert kb("search", lore, "  ") == (0, "", "nothing is found\n")
 

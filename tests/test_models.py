@@ -6,23 +6,25 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bridge.catalog import CatalogEntry, MockScript, combine_sampling, read_catalog, write_entry
+from bridge.catalog import CatalogEntry, MockScript, Source, combine_sampling, read_catalog, write_entry
 from bridge.config import Settings
 from bridge.engine import TextModel
 from bridge.engines.mock import load_mock
 from bridge.errors import InvalidValue, ModelCorrupt, ModelLoadFailed, ModelNotFound
+from bridge.files import hold
 from bridge.model_files import Report, disk_status, locate
 from bridge.models import ModelStore
 from bridge.node import SamplingParams
+from tests.http_hub import small_gguf
 
 QUIET: Report = lambda *_: None  # noqa: E731 - a callback that ignores progress
 
@@ -49,7 +51,7 @@ def test_the_games_catalog_is_merged_by_name(tmp_path: Path) -> None:
         ("[]", "models.json must be an object with a list 'models'"),
         ('{"models": {}}', "a list 'models'"),
         ('{"models": [], "colour": 1}', r"\$\.colour: unknown field"),
-        ('{"models": [7]}', r"\$\.models\[0\]: Input should be"),
+        ('{"models": [7]}', r"\$\.models\[0\]: it must be an object, not 7$"),
         ('{"models": [{"name": "x"}]}', r"\$\.models\[0\]\.engine \('x'\)"),
         ('{"models": [{"name": "x", "engine": "onnx"}]}', r"\$\.models\[0\]\.engine"),
         ('{"models": [{"name": "x", "engine": "mock", "colour": 1}]}', r"\$\.models\[0\]\.colour"),
@@ -120,7 +122,15 @@ def test_sources_that_are_right(source: dict[str, Any], tmp_path: Path) -> None:
         ({"huggingface": "o/n", "files": ["x"], "sha256": {"y": HEX}}, ".source", "the file 'y', which is none"),
         ({"huggingface": "o/n", "files": ["x"], "sha256": "abc"}, ".source.sha256", "64 lower-case hexadecimal"),
         ({"huggingface": "o/n", "files": ["x"], "sha256": {"x": 1}}, ".source.sha256", "64 lower-case hexadecimal"),
-        ({"huggingface": "o/n", "files": ["x"], "url": "http://x"}, ".source.url", "Extra inputs"),
+        ({"huggingface": "o/n", "files": ["x"], "sha256": HEX + "\n"}, ".source.sha256", "64 lower-case hexadecimal"),
+        ({"huggingface": "o/n\n", "files": ["x"]}, ".source.huggingface", "no repository"),
+        ({"huggingface": "o/n", "files": ["x"], "revision": "main\n"}, ".source.revision", "no branch, tag or commit"),
+        ({"package": "json\n", "file": "x"}, ".source.package", "no name of a Python package"),
+        (
+            {"huggingface": "o/n", "files": ["x"], "url": "http://x"},
+            ".source.url",
+            "unknown field 'url'; known: package, path, huggingface",
+        ),
     ],
 )
 def test_sources_that_are_wrong(source: dict[str, Any], field: str, says: str, tmp_path: Path) -> None:
@@ -216,13 +226,15 @@ def test_sampling_of_a_node_goes_over_the_catalogs() -> None:
 
 @pytest.fixture
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """A package that ships a model in two parts."""
-    files = [tmp_path / "part0", tmp_path / "part1"]
-    files[0].write_bytes(b"abc")
-    files[1].write_bytes(b"def")
-    package: Any = types.ModuleType("a_model_in_parts")
-    package.chunk_paths = lambda: files
-    monkeypatch.setitem(sys.modules, "a_model_in_parts", package)
+    """A package that ships a model in two parts, the second in a package of its own; importing them is an error."""
+    folder = tmp_path / "installed"
+    files = [folder / "a_model_in_parts", folder / "a_model_in_parts_part1"]
+    for number, data in enumerate((b"abc", b"def")):
+        (files[number] / "data").mkdir(parents=True)
+        (files[number] / "__init__.py").write_text("raise RuntimeError('somebody ran this')", encoding="utf-8")
+        files[number] = files[number] / "data" / f"whole.gguf.part{number:02}"
+        files[number].write_bytes(data)
+    monkeypatch.syspath_prepend(str(folder))
     return files
 
 
@@ -254,12 +266,15 @@ def test_a_wrong_checksum_leaves_nothing_and_the_next_try_works(parts: list[Path
 def test_what_a_killed_process_left_behind_is_swept(parts: list[Path], tmp_path: Path) -> None:
     folder = tmp_path / "models"
     folder.mkdir()
-    old, young = folder / "whole.gguf.abc.part", folder / "whole.gguf.def.part"
-    old.write_bytes(b"abc")
-    young.write_bytes(b"abc")
+    old, held, just_made = (folder / f"whole.gguf.{stem}.part" for stem in ("abcdefgh", "ijklmnop", "qrstuvwx"))
+    for path in (old, held):
+        path.write_bytes(b"abc")
+    just_made.touch()
     os.utime(old, (0, 0))
-    locate(packaged(), Settings(models_folder=str(folder)), QUIET)
-    assert sorted(p.name for p in folder.iterdir()) == ["whole.gguf", young.name]
+    with held.open("rb") as at_work:
+        hold(at_work.fileno())
+        locate(packaged(), Settings(models_folder=str(folder)), QUIET)
+    assert sorted(p.name for p in folder.iterdir()) == ["whole.gguf", held.name, just_made.name]
 
 
 def test_a_models_folder_that_cannot_be_used_is_named(parts: list[Path], tmp_path: Path) -> None:
@@ -270,16 +285,51 @@ def test_a_models_folder_that_cannot_be_used_is_named(parts: list[Path], tmp_pat
 
 def test_missing_packages_parts_and_files_are_told(parts: list[Path], tmp_path: Path) -> None:
     settings = Settings(models_folder=str(tmp_path / "models"))
-    with pytest.raises(ModelLoadFailed, match=r"parley-bridge\[starter\]"):
+    with pytest.raises(ModelLoadFailed, match="not installed: pip install no-such-package-anywhere"):
         locate(packaged(package="no_such_package_anywhere"), settings, QUIET)
-    parts[1].unlink()
-    with pytest.raises(ModelCorrupt, match="part1"):
+    parts[1].rename(parts[1].with_name("whole.gguf.part03"))
+    with pytest.raises(ModelCorrupt, match=r"part01; reinstall a_model_in_parts"):
+        locate(packaged(), settings, QUIET)
+    parts[0].rename(parts[0].with_name("whole.gguf.part02"))
+    with pytest.raises(ModelCorrupt, match="part00"):
         locate(packaged(), settings, QUIET)
     gone = CatalogEntry.model_validate(
         {"name": "g", "engine": "llama-cpp", "source": {"path": str(tmp_path / "g.gguf")}}
     )
     with pytest.raises(ModelLoadFailed, match=r"g\.gguf"):
         locate(gone, settings, QUIET)
+
+
+def test_a_missing_starter_package_is_named_by_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("bridge.packaged_model.package_folders", lambda name: None)
+    with pytest.raises(ModelLoadFailed, match=r'pip install "parley-bridge\[starter\]"'):
+        locate(read_catalog()["starter-chat"], Settings(models_folder=str(tmp_path)), QUIET)
+
+
+def test_a_package_may_hold_the_whole_file_or_tell_its_checksum(parts: list[Path], tmp_path: Path) -> None:
+    (parts[0].parent / "SHA256SUMS").write_text(f"{'0' * 64}  other.gguf\n{'1' * 64}  whole.gguf\n", encoding="utf-8")
+    with pytest.raises(ModelCorrupt, match="do not make the expected file"):
+        locate(packaged(""), Settings(models_folder=str(tmp_path / "one")), QUIET)
+    (parts[0].parent / "whole.gguf").write_bytes(b"abcdef")
+    assert locate(packaged(""), Settings(models_folder=str(tmp_path / "two")), QUIET).read_bytes() == b"abcdef"
+
+
+@pytest.mark.parametrize("kind", ["language", "embedding"])
+@pytest.mark.parametrize("package", ["json", "this", "sys", "os", "antigravity", "ran", "ran.inner", "a.b", "json.x"])
+def test_a_package_that_holds_no_model_is_refused_and_never_run(
+    package: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ran" / "inner").mkdir(parents=True)
+    for folder in (tmp_path / "ran", tmp_path / "ran" / "inner"):
+        (folder / "__init__.py").write_text("raise RuntimeError('somebody ran this')", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = set(sys.modules)
+    source = {"package": package, "file": "whole.gguf"}
+    entry = CatalogEntry.model_validate({"name": "m", "type": kind, "engine": "llama-cpp", "source": source})
+    with pytest.raises(ModelLoadFailed, match=r"holds no model|not installed") as caught:
+        locate(entry, Settings(models_folder=str(tmp_path / "models")), QUIET)
+    assert re.search("correct the source|pip install", str(caught.value))
+    assert {"this", "antigravity", "ran"} & (set(sys.modules) - before) == set()
 
 
 # ---- loading -------------------------------------------------------------------------------------------------
@@ -365,11 +415,27 @@ def test_one_bad_model_does_not_poison_the_next_load() -> None:
     asyncio.run(asyncio.wait_for(work(), 30))
 
 
+def test_a_model_without_a_template_is_told_apart_by_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "base.gguf"
+    file.write_bytes(small_gguf(400))
+    entry = CatalogEntry(name="base", engine="llama-cpp", source=Source(path=str(file)))
+
+    async def work() -> None:
+        loader = Loader()
+        store = ModelStore(Settings(), {"base": entry}, loader)
+        with pytest.raises(ModelLoadFailed, match="model 'base': its file has no chat template; set `chat_format`"):
+            await store.acquire("base", QUIET)
+        assert (loader.loads, loader.closed) == (1, 1)
+        await store.close()
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
 def test_a_load_that_nobody_waits_for_any_more_is_freed() -> None:
     async def work() -> None:
         loader = Loader()
         loader.may_end.clear()
-        store = ModelStore(Settings(), {"m": mock_entry("m")}, loader)
+        store = ModelStore(Settings(unload_grace_s=0), {"m": mock_entry("m")}, loader)
         waiting = asyncio.create_task(store.acquire("m", QUIET))
         await until(lambda: loader.loads == 1)
         waiting.cancel()
@@ -377,6 +443,116 @@ def test_a_load_that_nobody_waits_for_any_more_is_freed() -> None:
             await waiting
         loader.may_end.set()
         await until(lambda: loader.closed == loader.loads)
+        await store.close()
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+async def given_up(store: ModelStore, loader: Loader) -> None:
+    """Someone wants the model, and leaves when it is being loaded."""
+    waiting = asyncio.create_task(store.acquire("m", QUIET))
+    await asyncio.sleep(0)
+    await until(lambda: loader.loads > 0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_loads_that_were_given_up_are_joined_by_who_comes_later(fails: bool) -> None:
+    async def work() -> None:
+        loader = Loader(failures=int(fails))
+        loader.may_end.clear()
+        store = ModelStore(Settings(unload_grace_s=0), {"m": mock_entry("m")}, loader)
+        for _ in range(5):
+            await given_up(store, loader)
+        last = asyncio.create_task(store.acquire("m", QUIET))
+        await asyncio.sleep(0)
+        loader.may_end.set()
+        if fails:
+            with pytest.raises(ModelCorrupt, match="cut short"):
+                await last
+            last = asyncio.create_task(store.acquire("m", QUIET))
+        model = await last
+        assert (loader.loads, loader.closed, model.users) == (1 + fails, 0, 1)
+        store.release(model)
+        await until(lambda: loader.closed == 1)
+        await store.close()
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_a_load_that_was_given_up_keeps_its_model_for_the_grace() -> None:
+    async def work() -> None:
+        loader = Loader()
+        loader.may_end.clear()
+        store = ModelStore(Settings(unload_grace_s=3600), {"m": mock_entry("m")}, loader)
+        await given_up(store, loader)
+        loader.may_end.set()
+        await until(lambda: store.list()[0].status == "Loaded")
+        model = await store.acquire("m", QUIET)
+        assert (loader.loads, model.unload) == (1, None)
+        await store.close()
+        assert loader.closed == 1
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_a_store_that_closes_frees_a_model_that_is_still_loaded() -> None:
+    async def work() -> None:
+        loader = Loader()
+        loader.may_end.clear()
+        store = ModelStore(Settings(), {"m": mock_entry("m")}, loader)
+        await given_up(store, loader)
+        await store.close()
+        loader.may_end.set()
+        await until(lambda: loader.closed == 1)
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_all_who_wait_for_a_model_hear_of_its_progress() -> None:
+    async def work() -> None:
+        may_end = threading.Event()
+
+        def load(entry: CatalogEntry, path: Path | None, settings: Settings, report: Report) -> TextModel:
+            assert may_end.wait(30)
+            report("load", 50, 100, "percent")
+            return load_mock(settings)
+
+        store = ModelStore(Settings(), {"m": mock_entry("m")}, load)
+        heard: list[str] = []
+        waiting = [
+            asyncio.create_task(store.acquire("m", lambda *_, who=who: heard.append(who)))
+            for who in ("first", "second")
+        ]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        may_end.set()
+        await waiting[1]
+        assert heard == ["second"]
+        await store.close()
+
+    asyncio.run(asyncio.wait_for(work(), 30))
+
+
+def test_pins_belong_to_who_made_them() -> None:
+    async def work() -> None:
+        loader = Loader()
+        store = ModelStore(Settings(unload_grace_s=0), {"m": mock_entry("m"), "n": mock_entry("n")}, loader)
+        for owner in ("a", "a", "b"):
+            await store.pin("m", owner, QUIET)
+        await store.pin("n", "b", QUIET)
+        (model, _) = store.loaded()
+        assert (model.users, model.pins) == (2, {"a", "b"})
+        for owner in ("a", "a", "nobody"):
+            store.unpin("m", owner)
+        assert (model.users, model.pins) == (1, {"b"})
+        store.unpin_all("b")
+        store.unpin_all("b")
+        await until(lambda: loader.closed == 2)
+        with pytest.raises(ModelNotFound, match="'x'"):
+            store.unpin("x", "a")
         await store.close()
 
     asyncio.run(asyncio.wait_for(work(), 30))

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import bridge.hub
 from bridge.cli import app
+from tests.gguf_writer import gguf
 from tests.http_hub import REPOSITORY, Hub, HubFile, serving, small_gguf
 
 GGUF = small_gguf()
@@ -208,6 +209,26 @@ def test_a_split_model_is_added_with_all_its_files(game: Path) -> None:
     added = json.loads((game / "models.json").read_bytes())["models"][1]["source"]
     assert added == {"path": ".", "files": [first.name, second.name]}
     assert statuses()["big"] == "Local"
+
+
+def test_a_file_is_added_as_what_it_is(game: Path) -> None:
+    bert = {"general.architecture": "bert", "bert.pooling_type": 1}
+    (game / "bert.gguf").write_bytes(gguf(bert))
+    assert parley("add", str(game / "bert.gguf"), "--name", "vectors")[0] == 0
+    assert json.loads((game / "models.json").read_bytes())["models"][-1]["type"] == "embedding"
+    code, _, err = parley("add", str(game / "bert.gguf"), "--name", "chat", "--type", "language")
+    assert code == 2
+    assert "is a model for embeddings" in err
+
+    (game / "base.gguf").write_bytes(gguf({"general.architecture": "llama"}))
+    code, _, err = parley("add", str(game / "base.gguf"), "--name", "base")
+    assert code == 2
+    assert "has no chat template" in err
+    assert "--chat-format transcript" in err
+    assert parley("add", str(game / "base.gguf"), "--name", "base", "--chat-format", "transcript")[0] == 0
+    code, _, err = parley("add", str(game / "base.gguf"), "--name", "base", "--chat-format", "plain")
+    assert code == 2
+    assert "--replace" in err
 
 
 def test_a_file_of_the_hub_is_added_and_pulled(game: Path, hub: Hub) -> None:

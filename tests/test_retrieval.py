@@ -21,9 +21,15 @@ import pytest
 from bridge.engine import Vectors
 from bridge.engines import vector_index
 from bridge.engines.vector_index import EXACT_UP_TO, VectorIndex, read_index
-from bridge.errors import InferenceFailed, InvalidEmbeddedStorageData, StorageFileNotFound, StorageOutsideRoot
+from bridge.errors import (
+    InferenceFailed,
+    InvalidEmbeddedStorageData,
+    LimitExceeded,
+    StorageFileNotFound,
+    StorageOutsideRoot,
+)
 from bridge.filter import Filter, compile_filter
-from bridge.knowledge import MAX_RECORDS
+from bridge.knowledge import KnowledgeLimits
 from bridge.retrieval import (
     EmbeddedStorage,
     Hit,
@@ -230,18 +236,15 @@ def test_files_that_are_no_json_are_8003(tmp_path: Path) -> None:
         read_knowledge(tmp_path, "lore.json")
 
 
-def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits(tmp_path: Path) -> None:
     write(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr("bridge.knowledge.MAX_RECORDS", 2)
-        with pytest.raises(InvalidEmbeddedStorageData, match="3 records are more than 2"):
-            read_knowledge(tmp_path, "lore.json")
-        with pytest.raises(InvalidEmbeddedStorageData, match="more than 2 strings"):
-            inline_knowledge("made", ["a", "b", "c"], "fake")
-    os.truncate(tmp_path / "lore.records.json", 64 * 2**20 + 1)
-    with pytest.raises(InvalidEmbeddedStorageData, match="larger than 64 MiB"):
-        read_knowledge(tmp_path, "lore.json")
-    assert MAX_RECORDS == 1_000_000
+    few = KnowledgeLimits(records=2)
+    with pytest.raises(LimitExceeded, match=r"has more than 2 records \(max_knowledge_records\)"):
+        read_knowledge(tmp_path, "lore.json", few)
+    with pytest.raises(LimitExceeded, match="more than 2 strings"):
+        inline_knowledge("made", ["a", "b", "c"], "fake", few)
+    with pytest.raises(LimitExceeded, match=r"more than 10 bytes \(max_knowledge_bytes\)"):
+        read_knowledge(tmp_path, "lore.json", KnowledgeLimits(record_bytes=10))
 
 
 @pytest.mark.parametrize("bad", ["../out.json", "/etc/passwd", "C:\\x.json", "\\\\host\\x", "a/../../out.json", "a\0b"])
@@ -389,14 +392,12 @@ def damage(kind: str, data: bytes) -> bytes:
         return data[:8] + struct.pack("<I", 99) + data[12:]
     if kind == "claims":  # a header that claims more vectors than memory holds
         claim = data[header.size :].replace(b'"vectors":3', b'"vectors":99999999999')
-        return header.pack(b"PARLEYKB", 1, struct.unpack_from("<I", data, 12)[0] + 10, bytes(32)) + claim
+        return header.pack(b"PARLEYKB", 2, struct.unpack_from("<I", data, 12)[0] + 10, bytes(32)) + claim
     return {
         "empty": b"",
         "cut": data[: len(data) // 2],
         "cut in the prefix": data[:20],
         "longer": data + b"x",
-        "garbage": bytes(range(256)) * 40,
-        "usearch": b"usearch" + bytes(500),
         "magic only": b"PARLEYKB" + b"\xff" * 400,
     }[kind]
 
@@ -408,8 +409,6 @@ def damage(kind: str, data: bytes) -> bytes:
         "cut",
         "cut in the prefix",
         "longer",
-        "garbage",
-        "usearch",
         "magic only",
         "flipped",
         "flipped header",
@@ -435,13 +434,54 @@ def test_a_damaged_index_is_made_anew_with_a_warning(tmp_path: Path, kind: str) 
     assert build(read_knowledge(tmp_path, "lore.json")).warnings == ()
 
 
-def test_json_in_the_place_of_the_index_is_never_written_over(tmp_path: Path) -> None:
-    write(tmp_path, changed(index_file="tavern.workflow.json"))
-    (tmp_path / "tavern.workflow.json").write_text(' {"nodes": []}', encoding="utf-8")
-    storage = build(read_knowledge(tmp_path, "lore.json"))
-    assert not storage.kept
-    assert "left as it is" in storage.warnings[0]
-    assert (tmp_path / "tavern.workflow.json").read_text(encoding="utf-8") == ' {"nodes": []}'
+FOREIGN = {
+    "tavern.workflow.json": b' {"nodes": []}',
+    "padded.json": b" " * 64 + b'[{"id": "a", "text": "b"}]',
+    "canned.txt": b"Hello there.\nGood day.\n",
+    "player.sav": b"\x01\x02SAVEGAME" * 20,
+    "usearch.index": b"usearch" + bytes(500),
+    "short.bin": b"PAR",
+    "garbage.index": bytes(range(256)) * 40,
+}
+
+
+@pytest.mark.parametrize("victim", FOREIGN)
+def test_a_file_in_the_place_of_the_index_is_8003_and_never_written_over(tmp_path: Path, victim: str) -> None:
+    write(tmp_path, changed(index_file=victim))
+    (tmp_path / victim).write_bytes(FOREIGN[victim])
+    model = FakeEmbedder()
+    with pytest.raises(InvalidEmbeddedStorageData, match=f"kept in {victim}, which is there and is no index") as caught:
+        build(read_knowledge(tmp_path, "lore.json"), model)
+    assert (caught.value.path, model.seen) == ("$.index_file", [])
+    assert (tmp_path / victim).read_bytes() == FOREIGN[victim]
+
+
+def test_a_folder_or_a_pipe_in_the_place_of_the_index_is_8003(tmp_path: Path) -> None:
+    write(tmp_path, changed(index_file="place"))
+    (tmp_path / "place").mkdir()
+    with pytest.raises(InvalidEmbeddedStorageData, match="kept in place, which is there and is no file"):
+        build(read_knowledge(tmp_path, "lore.json"))
+    if sys.platform != "win32":
+        (tmp_path / "place").rmdir()
+        os.mkfifo(tmp_path / "place")
+        with pytest.raises(InvalidEmbeddedStorageData, match="kept in place, which is there and is no file"):
+            build(read_knowledge(tmp_path, "lore.json"))
+
+
+def test_a_file_that_comes_while_texts_are_embedded_is_not_written_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "lore.records.index"
+
+    class Slow(FakeEmbedder):
+        async def embed(self, *arguments: Any, **options: Any) -> Any:
+            file.write_bytes(b"a saved game")
+            return await super().embed(*arguments, **options)
+
+    write(tmp_path)
+    storage = build(read_knowledge(tmp_path, "lore.json"), Slow())
+    assert (storage.kept, file.read_bytes()) == (False, b"a saved game")
+    assert "is no index" in caplog.text
     assert ids(search(storage, "dark beer", top_k=1)) == ["inn"]
 
 
@@ -705,6 +745,82 @@ def test_the_nearest_three_are_found(count: int, clusters: int) -> None:
     assert shared / 600 >= 0.98
 
 
+def copies(groups: int, of_each: int, others: int) -> Vectors:
+    """Vectors of which many are the same, among others that nobody shares."""
+    random = np.random.default_rng(5)
+    shared, own = random.standard_normal((groups, 64)), random.standard_normal((others, 64))
+    vectors = np.concatenate([np.repeat(shared, of_each, axis=0), own]).astype(np.float32)
+    mixed: Vectors = vectors[random.permutation(len(vectors))]
+    return mixed
+
+
+@pytest.mark.parametrize(("groups", "of_each", "others"), [(1, 4000, 40), (30, 100, 40), (1, 300, 2400)])
+def test_records_that_say_the_same_hide_no_others(groups: int, of_each: int, others: int, tmp_path: Path) -> None:
+    vectors = copies(groups, of_each, others)
+    index = VectorIndex.build(vectors, range(0, 3 * len(vectors), 3))
+    index.save(tmp_path / "x.index", vector_index.Stamp("fake", 64, "digest"))
+    _, owners, counts = np.unique(vectors, axis=0, return_inverse=True, return_counts=True)
+    owners = owners.reshape(-1)
+    for found in (index, read_index(tmp_path / "x.index").open(3 * len(vectors))):
+        assert len(found) == len(vectors)
+        alone = np.flatnonzero(counts[owners] == 1)
+        for row in alone[:100]:
+            assert found.search(vectors[row : row + 1], 1) == [(3 * row, 0.0)]
+        for row in np.flatnonzero(counts[owners] > 1)[:30]:
+            same = np.flatnonzero(owners == owners[row])
+            hits = found.search(vectors[row : row + 1], 5)
+            assert hits == [(3 * other, 0.0) for other in same[:5]], "equally near ones come in order"
+            among = np.sort(np.concatenate([same[2::2], alone[:7]]))
+            hits = found.search(vectors[row : row + 1], 5, among=among)
+            assert hits == [(3 * other, 0.0) for other in same[2::2][:5]], "only those that pass the filter"
+
+
+def test_each_vector_is_kept_once(tmp_path: Path) -> None:
+    vectors = copies(1, 4000, 40)
+    vectors[5], vectors[9] = [0.0] * 63 + [1.0], [-0.0] * 63 + [2.0]
+    index = VectorIndex.build(vectors, range(len(vectors)))
+    index.save(tmp_path / "x.index", vector_index.Stamp("fake", 64, "digest"))
+    assert index.work <= 42 * 64
+    assert (tmp_path / "x.index").stat().st_size < 4040 * 16 + 42 * 64 * 4 + 1000
+    assert [row for row, _ in index.search(vectors[9:10], 2)] == [5, 9]
+
+
+@pytest.mark.parametrize("apart", [1e-7, 1e-4, 1e-2])
+def test_a_crowd_of_nearly_equal_vectors_hides_no_others(apart: float, tmp_path: Path) -> None:
+    random = np.random.default_rng(6)
+    vectors = random.standard_normal((2500, 384))
+    vectors[:300] = vectors[0] + apart * random.standard_normal((300, 384))
+    index = VectorIndex.build(vectors.astype(np.float32), range(2500))
+    assert index.fresh_graph, "what was found out is worth keeping"
+    queries = vectors[::10].astype(np.float32)
+    lost = [row for row in range(300, 2500, 10) if index.search(queries[row // 10 : row // 10 + 1], 1)[0][0] != row]
+    assert lost == []
+    index.save(tmp_path / "x.index", vector_index.Stamp("fake", 384, "digest"))
+    again = read_index(tmp_path / "x.index").open(2500)
+    assert (again.fresh_graph, again.work) == (False, index.work)
+
+
+def test_a_graph_that_does_not_find_the_nearest_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = clustered(EXACT_UP_TO + 100, 32, 20, seed=3)
+    assert VectorIndex.build(vectors, range(len(vectors))).work == 0
+    monkeypatch.setattr(vector_index, "CONNECTIVITY", 2)
+    monkeypatch.setattr(vector_index, "EXPANSION", 16)
+    index = VectorIndex.build(vectors, range(len(vectors)))
+    assert (index.work, index.fresh_graph) == (vectors.size, True)
+
+
+def test_vectors_of_one_sum_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Blind:
+        def integers(self, most: int, *, size: int, dtype: Any) -> Any:
+            return np.zeros(size, dtype=dtype)
+
+    monkeypatch.setattr("numpy.random.default_rng", lambda seed: Blind())
+    vectors = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=np.float32)
+    index = VectorIndex.build(vectors, range(4))
+    assert [row for row, distance in index.search(vectors[1:2], 4) if distance == 0] == [1]
+    assert [row for row, distance in index.search(vectors[3:], 4) if distance == 0] == [3]
+
+
 def test_vectors_of_no_direction_are_left_out() -> None:
     vectors = np.eye(5, dtype=np.float32)
     vectors[1], vectors[2], vectors[3] = 0, np.nan, np.inf
@@ -745,7 +861,8 @@ def test_distances_of_the_graph_are_exact_and_a_kept_graph_finds_the_same(tmp_pa
 def test_a_graph_of_another_version_is_made_anew_without_embedding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = [{"id": str(number), "text": f"w{number} {number}", "metadata": {"level": 1}} for number in range(2100)]
+    monkeypatch.setattr(vector_index, "EXACT_UP_TO", 20)
+    words = [{"id": str(number), "text": f"w{number} {number}", "metadata": {"level": 1}} for number in range(100)]
     write(tmp_path, records=words)
     build(read_knowledge(tmp_path, "lore.json"))
     monkeypatch.setattr("usearch.__version__", "99.0")

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bridge import errors, protocol
-from bridge.storage import StringStorage
-from bridge.storages import MAX_STORAGES, StringStorages
+from bridge import storages as storages_module
+from bridge.config import Settings
+from bridge.errors import InvalidStorageData, StorageFileNotFound
+from bridge.files import read_file
+from bridge.storage import StringStorage, load_string_storage, resolve_inside
+from bridge.storages import StringStorages
 from tests.talk import Talk, run, talking, workflow
 
 
@@ -198,10 +206,10 @@ def test_names_are_taken_once_and_free_again_after_destroy(tmp_path: Path) -> No
 
 
 def test_there_is_a_limit() -> None:
-    strings = StringStorages()
-    for number in range(MAX_STORAGES):
+    strings = StringStorages(Settings(max_storages=3))
+    for number in range(3):
         strings.create(f"s{number}", strings=[])
-    with pytest.raises(errors.LimitExceeded, match=f"{MAX_STORAGES} string storages"):
+    with pytest.raises(errors.LimitExceeded, match=r"3 string storages already \(max_storages\)"):
         strings.create("more", strings=[])
     strings.destroy("s0")
     strings.create("more", strings=[])
@@ -423,3 +431,66 @@ def test_a_folder_that_changes_at_once_is_nothing_to_an_agent_asked_for_before(t
                 assert (await talk.say(second.agent_id, "x")).text("c") == "two"
 
     run(work)
+
+
+def test_a_file_that_takes_long_to_read_keeps_nobody_else_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow.txt").write_text("a")
+    (tmp_path / "quick.txt").write_text("b")
+    begun, go_on = threading.Event(), threading.Event()
+    loads: list[str] = []
+    load = load_string_storage
+
+    def slowly(path: Path, name: str, max_bytes: int) -> StringStorage:
+        loads.append(name)
+        if name == "slow.txt":
+            begun.set()
+            assert go_on.wait(30)
+        return load(path, name, max_bytes)
+
+    monkeypatch.setattr(storages_module, "load_string_storage", slowly)
+    storages = StringStorages()
+    storages.root = tmp_path
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(storages.find, "slow.txt")
+        assert begun.wait(30)
+        second = pool.submit(storages.find, "slow.txt")
+        try:
+            assert not storages._lock.locked()
+            assert storages.find("quick.txt").texts == ("b",)
+        finally:
+            go_on.set()
+        assert first.result() is second.result()
+    assert loads == ["slow.txt", "quick.txt"]
+
+
+def test_a_file_that_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
+    storages = StringStorages()
+    storages.root = tmp_path
+    (tmp_path / "a.json").write_text("[")
+    with pytest.raises(InvalidStorageData):
+        storages.find("a.json")
+    (tmp_path / "a.json").write_text('[{"id": "1", "text": "one"}]')
+    assert storages.find("a.json").texts == ("one",)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_no_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    with pytest.raises(StorageFileNotFound):
+        resolve_inside(tmp_path, "pipe.txt")
+    with pytest.raises(StorageFileNotFound, match="cannot be read"):  # it came behind the look-up
+        load_string_storage(pipe, "pipe.txt")
+    with pytest.raises(OSError, match="no regular file"):
+        read_file(pipe, 100)
+    with pytest.raises(OSError, match="no regular file"):
+        read_file(Path("/dev/zero"), 100)
+
+
+def test_the_place_of_a_fault_in_a_long_file(tmp_path: Path) -> None:
+    rows: list[dict[str, str]] = [{"id": str(index), "text": "some text"} for index in range(10_000)]
+    (tmp_path / "a.json").write_text(json.dumps([*rows, {"id": "x"}]))
+    with pytest.raises(InvalidStorageData, match=r"\$\[10000\]\.text"):
+        load_string_storage(tmp_path / "a.json", "a.json")

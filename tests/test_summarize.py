@@ -155,3 +155,35 @@ def test_warnings_of_the_compiler() -> None:
         ("warning", "$.nodes[0].default_exit"),
         ("warning", "$.nodes[0].trigger_tokens"),
     ]
+
+
+def test_every_turn_that_is_covered_was_shown_to_the_model() -> None:
+    """However long the previous summary is: a turn that leaves the prompts must have been in one that is summed up."""
+    long_summary = " ".join(f"fact{index}" for index in range(200))
+    turns = talk_through(
+        flow(trigger_tokens=30, keep_recent_turns=1, max_tokens=200),
+        [f"line{index} {'x ' * 20}" for index in range(8)],
+        *([long_summary] * 12),
+        context_size=440,
+    )
+    covered = 0
+    for turn in turns:
+        for event in events(turn):
+            prompt = "\n".join(content for _, content in turn.prompt(2))
+            for index in range(covered, event["covers"]):
+                assert f"line{index}" in prompt
+            covered = event["covers"]
+    assert covered >= 5
+    assert any("previous summary" in warning for turn in turns for warning in turn.debug["warnings"])
+
+
+def test_a_window_without_room_for_a_turn_leaves_everything_as_it_was() -> None:
+    turns = talk_through(
+        flow(trigger_tokens=20, keep_recent_turns=1, max_tokens=100, system_prompt="word " * 30),
+        [f"line{index} {'x ' * 20}" for index in range(3)],
+        "never",
+        context_size=150,
+    )
+    assert [events(turn) for turn in turns] == [[], [], []]
+    assert all(turn.complete.status == "Success" for turn in turns)
+    assert any("the old one stays: PromptTooLong" in warning for warning in turns[-1].debug["warnings"])

@@ -628,7 +628,7 @@ def test_a_grammar_is_asked_for_where_constrain_is_on(constrain: bool) -> None:
 def test_a_result_may_come_before_the_wait_begins() -> None:
     async def work() -> None:
         waits: list[float] = []
-        tools = ToolCalls(3, lambda *args: tools.take(args[3]["call_id"], "at once", ""), waits.append)
+        tools = ToolCalls(3, lambda *args: tools.take(args[3]["call_id"], "at once", ""), waits.append, lambda _: None)
         found = await tools.call(1, "t", [Call("open", {})] * 2, "chatml", notify=True, wait_s=5, keep=False)
         assert found == ["at once", "at once"]
         assert waits == [5, 0]
@@ -641,7 +641,7 @@ def test_a_cancelled_wait_leaves_nothing_running(caplog: pytest.LogCaptureFixtur
     async def work() -> None:
         before = asyncio.all_tasks()
         told = asyncio.Event()
-        tools = ToolCalls(1, lambda *_: told.set(), lambda _: None)
+        tools = ToolCalls(1, lambda *_: told.set(), lambda _: None, lambda _: None)
         waiting = asyncio.create_task(
             tools.call(1, "t", [Call("open", {})], "chatml", notify=True, wait_s=3600, keep=True)
         )

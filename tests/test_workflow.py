@@ -24,7 +24,7 @@ MODELS = {
 }
 
 
-def compile_(raw: object, root: Path | None = None, **limits: int) -> tuple[Workflow | None, list[Problem]]:
+def compile_(raw: object, root: Path | None = None, **limits: Any) -> tuple[Workflow | None, list[Problem]]:
     strings = StringStorages()
     knowledge = EmbeddedStorages(ModelStore(Settings(), {}))
     strings.root = knowledge.root = root
@@ -218,8 +218,8 @@ def test_warnings_do_not_stop_a_workflow() -> None:
     }
     assert warnings_of(raw) == [
         ("$.nodes", "the exits form a cycle: a → b → a; max_steps ends a turn that never leaves it"),
-        ("$.nodes[0].template", "{{slot.c}}: no node writes this slot"),
-        ("$.nodes[0].template", "{{slot.gone}}: no node writes this slot"),
+        ("$.nodes[0].template", "{{slot.c}}: no node writes this slot; known: a, b"),
+        ("$.nodes[0].template", "{{slot.gone}}: no node writes this slot; known: a, b"),
         (
             "$.nodes[0].template",
             "the template stands in place of the player's line and does not show it; "
