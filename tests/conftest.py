@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker and sys.platform == "linux":
+        # Beside a busy neighbour a model that spins at barriers would crawl: each worker gets a core for itself, which
+        # what it starts inherits.
+        allowed = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {allowed[int(worker.removeprefix("gw")) % len(allowed)]})
     settings.load_profile("full" if config.getoption("--full") else "quick")
 
 

@@ -151,8 +151,12 @@ async def meet(client: ParleyClient, cast: Cast, rng: random.Random) -> None:
         await client.request(DestroyAgent(agent_id=agent_id))
 
 
-async def held(process: Process, observer: ParleyClient) -> Held:
+async def held(process: Process, observer: ParleyClient, cast: Cast) -> Held:
     """What is held once every guest's session has ended: then no model is in use, and none is kept."""
+    for name in sorted({cast.fast, cast.slow, cast.embed}):
+        # A guest who left may have asked for a model that is still being loaded: this waits for it.
+        await observer.request(LoadModel(model=name))
+        await observer.request(UnloadModel(model=name))
     until = time.monotonic() + PATIENCE_S
     while loaded := [model.name for model in await models(observer) if model.status == "Loaded"]:
         assert time.monotonic() < until, f"somebody still holds {loaded}"
@@ -202,9 +206,9 @@ def soak(log: Path, arguments: list[str], cast: Cast, seconds: float, *, growth_
     async def look() -> None:
         async with await ParleyClient.connect(process.endpoint, process.token) as observer:
             await guests(process, cast, seconds * 0.4, 1)
-            warm = await held(process, observer)
+            warm = await held(process, observer, cast)
             visits = await guests(process, cast, seconds * 0.6, 2)
-            cold = await held(process, observer)
+            cold = await held(process, observer, cast)
             assert visits >= GUESTS
             assert cold.rss - warm.rss < growth_bytes, (visits, warm, cold)
             # Worker threads and connections that are about to go are no leak; a leak has one for each visit.
