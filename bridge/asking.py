@@ -85,7 +85,14 @@ class Asking:
         return result.text
 
     async def choose(
-        self, labels: Sequence[classify.Label], *, input_name: str, task: str, question: str, history_turns: int
+        self,
+        labels: Sequence[classify.Label],
+        *,
+        input_name: str,
+        task: str,
+        question: str,
+        reminder: str,
+        history_turns: int,
     ) -> list[float]:
         """The probability of each label, from the scores of its letter behind the question."""
         node = self.node
@@ -94,7 +101,8 @@ class Asking:
         model = self._model(node)
         script = self._script(node, model, classify.LABEL)
         text = self.step.read_input(input_name)
-        area = [*self._user_area(text), PromptMessage("system", question)]
+        asked = _paragraphs(question, "" if model.format.labels_lines else reminder)
+        area = [*self._user_area(text), *([PromptMessage("system", asked)] if asked else [])]
         view = self._view(node, area)
         seen = classify.turns_shown(len(view.history), history_turns)
         view = replace(

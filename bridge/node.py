@@ -111,11 +111,19 @@ class TurnView(Protocol):
         """Let a ModelNode's model write a new summary of the dialog where the turns without one ask for it."""
 
     async def choose(
-        self, labels: Sequence[Label], *, input_name: str, task: str, question: str, history_turns: int
+        self,
+        labels: Sequence[Label],
+        *,
+        input_name: str,
+        task: str,
+        question: str = "",
+        reminder: str = "",
+        history_turns: int,
     ) -> list[float]:
         """Let a ModelNode's model decide between at most 26 labels; the probability of each.
 
-        `task` ends the system message, `question` stands behind the text of the input. No text is generated.
+        `task` ends the system message, `question` stands behind the text of the input, as does `reminder`,
+        except in scripts, whose examples already show how the answers go. No text is generated.
         """
 
     async def ask_for_calls(

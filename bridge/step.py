@@ -153,12 +153,24 @@ class Step:
         await Asking(self).summarize(trigger_tokens, keep_recent_turns)
 
     async def choose(
-        self, labels: Sequence[Label], *, input_name: str, task: str, question: str, history_turns: int
+        self,
+        labels: Sequence[Label],
+        *,
+        input_name: str,
+        task: str,
+        question: str = "",
+        reminder: str = "",
+        history_turns: int,
     ) -> list[float]:
         self.turn.must_go_on()
         asking = Asking(self)
         return await asking.choose(
-            labels, input_name=input_name, task=task, question=question, history_turns=history_turns
+            labels,
+            input_name=input_name,
+            task=task,
+            question=question,
+            reminder=reminder,
+            history_turns=history_turns,
         )
 
     async def ask_for_calls(

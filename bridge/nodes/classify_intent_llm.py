@@ -67,7 +67,7 @@ class ClassifyIntentLLM(ModelNode):
             labels,
             input_name=self.input,
             task=intent_task(labels),
-            question=INTENT_QUESTION,
+            reminder=INTENT_QUESTION,
             history_turns=self.history_turns,
         )
         made = decide(labels, chances, threshold=self.threshold, margin=self.margin, rest=self.not_found_intent)

