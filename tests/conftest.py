@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("full", max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -46,7 +46,7 @@ def fault_seed(pytestconfig: pytest.Config) -> int | None:
 def soak_s(pytestconfig: pytest.Config, full: bool) -> float:
     """How many seconds a soak goes on."""
     minutes: float | None = pytestconfig.getoption("--soak-minutes")
-    return 60 * minutes if minutes is not None else 180.0 if full else 5.0
+    return 60 * minutes if minutes is not None else 90.0 if full else 2.0
 
 
 @pytest.fixture(scope="session")
