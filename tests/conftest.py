@@ -46,7 +46,7 @@ def fault_seed(pytestconfig: pytest.Config) -> int | None:
 def soak_s(pytestconfig: pytest.Config, full: bool) -> float:
     """How many seconds a soak goes on."""
     minutes: float | None = pytestconfig.getoption("--soak-minutes")
-    return 60 * minutes if minutes is not None else 90.0 if full else 2.0
+    return 60 * minutes if minutes is not None else 60.0 if full else 2.0
 
 
 @pytest.fixture(scope="session")
