@@ -300,7 +300,7 @@ class Hub:
                     with self._explained(name):
                         raise
                 log.info("%s: HTTP %s; asking again", self._called(name), fault.response.status_code)
-            except Exception:
+            except Exception:  # of whatever make: `_explained` says it in the protocol's errors
                 with self._explained(name):
                     raise
             self._stop.pause(pause)

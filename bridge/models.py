@@ -7,6 +7,7 @@ import importlib.util
 import logging
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,7 @@ MAX_TRAINED_CONTEXT = 8192
 
 
 @dataclass(slots=True)
-class Loaded:
+class Loaded(ABC):
     """A model in memory, with how many use it."""
 
     entry: CatalogEntry
@@ -44,9 +45,9 @@ class Loaded:
     """Who keeps it loaded, whoever uses it; each is one of the users."""
 
     @property
+    @abstractmethod
     def context_size(self) -> int:
         """The window of whoever names none."""
-        raise NotImplementedError
 
 
 @dataclass(slots=True)

@@ -82,7 +82,6 @@ async def _serve(settings: Settings, make_services: MakeServices, life: _Life) -
         try:
             life.attach(server)
             if not life.is_stopping:
-                # TODO-LEAD: server.curve_public_key
                 life.announce(server.endpoint, token, settings.ready_file, server.curve_public_key)
             await server.run()
         finally:
