@@ -101,14 +101,13 @@ class FaultyProxy:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._close_listener()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, Exception):
                 self.note(f"a bug of the proxy: {outcome!r}")
-        if self._listener is not None:
-            self._listener.close()
         for link in self.links:
             link.client.close()
             link.sidecar.close()
@@ -149,30 +148,35 @@ class FaultyProxy:
         listener.setblocking(False)
         self._port = listener.getsockname()[1]
         self._listener = listener
-        self._spawn(self._accept(listener))
+        # Not sock_accept: of one that is cancelled as it is done, nobody closes what it accepted.
+        asyncio.get_running_loop().add_reader(listener.fileno(), self._accept, listener)
 
-    async def _accept(self, listener: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        while listener is self._listener:
-            try:
-                client, _ = await loop.sock_accept(listener)
-            except (OSError, ValueError):
-                return
-            _small(client)
-            client.setblocking(False)
-            number = len(self.links)
-            faults = self._schedule[number] if number < len(self._schedule) else []
-            link = Link(number, faults, client, _new_socket())
-            link.open.set()
-            self.links.append(link)
-            self._spawn(self._serve(link))
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            client, _ = listener.accept()
+        except OSError:
+            return
+        _small(client)
+        client.setblocking(False)
+        number = len(self.links)
+        faults = self._schedule[number] if number < len(self._schedule) else []
+        link = Link(number, faults, client, _new_socket())
+        link.open.set()
+        self.links.append(link)
+        self._spawn(self._serve(link))
 
-    async def _refuse(self, seconds: float) -> None:
+    def _close_listener(self) -> bool:
+        """Whether there was one."""
         listener, self._listener = self._listener, None
         if listener is None:
-            return
+            return False
         asyncio.get_running_loop().remove_reader(listener.fileno())
         listener.close()
+        return True
+
+    async def _refuse(self, seconds: float) -> None:
+        if not self._close_listener():
+            return
         await asyncio.sleep(seconds)
         while True:
             try:
