@@ -16,6 +16,9 @@ from bridge.transport import LoopSocket
 
 READ_BATCH = 64
 LINGER_S = 0.1
+NEVER_MS = 24 * 3_600_000
+"""How long ZeroMQ waits before it connects again by itself. Not -1, which says "never" but lets go of all that came
+before the connection broke and is still to be read: the sidecar's Goodbye, in the end."""
 
 
 class Link:
@@ -37,7 +40,7 @@ class Link:
         self._socket = self._context.socket(zmq.DEALER)
         self._socket.setsockopt(zmq.LINGER, int(LINGER_S * 1000))
         self._socket.setsockopt(zmq.IPV6, "[" in endpoint)
-        self._socket.setsockopt(zmq.RECONNECT_IVL, -1)
+        self._socket.setsockopt(zmq.RECONNECT_IVL, NEVER_MS)
         if server_public_key:
             from bridge.curve import apply_client
 

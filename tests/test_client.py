@@ -16,6 +16,7 @@ import zmq
 import zmq.asyncio
 
 from bridge.client import ParleyClient, error_from
+from bridge.client_link import Link
 from bridge.codec import Envelope, decode_message, encode
 from bridge.config import Settings
 from bridge.errors import (
@@ -324,6 +325,37 @@ async def test_goodbye_ends_what_waits() -> None:
                 await anext(later)
         with pytest.raises(SessionExpired):
             await anext(client.turn("a", "hi"))
+
+
+@on_the_loop
+async def test_what_came_before_the_connection_broke_is_still_read() -> None:
+    """Also where this process has not looked for a while, and finds the last messages and the end at once."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    sidecar = context.socket(zmq.ROUTER)
+    sidecar.setsockopt(zmq.LINGER, int(PATIENCE_S * 1000))
+    port = sidecar.bind_to_random_port("tcp://127.0.0.1")
+    heard: list[bytes] = []
+    broken = asyncio.Event()
+
+    def breaks(_: Link) -> None:
+        heard.append(b"the end")
+        broken.set()
+
+    link = Link(f"tcp://127.0.0.1:{port}", lambda _, frames: heard.extend(frames), breaks)
+    try:
+        assert link.send([b"hello"])
+        identity, _ = await asyncio.get_running_loop().run_in_executor(None, sidecar.recv_multipart)
+        for number in range(5):
+            sidecar.send_multipart([identity, b"%d" % number])
+        sidecar.close()
+        context.term()
+        # The loop stands still as behind a garbage collection: all of it and the end are there when it looks again.
+        time.sleep(0.2)  # noqa: ASYNC251
+        assert not heard
+        await asyncio.wait_for(broken.wait(), PATIENCE_S)
+    finally:
+        link.close()
+    assert heard == [b"0", b"1", b"2", b"3", b"4", b"the end"]
 
 
 @on_the_loop
