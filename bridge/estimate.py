@@ -20,6 +20,7 @@ from bridge.engines.llama_memory import (
     cache_bytes,
     compute_bytes,
     context_shape,
+    decisions_shape,
     embedding_compute_bytes,
     embedding_context,
     embedding_growth_bytes,
@@ -53,7 +54,9 @@ class Use:
     window: int = 0
     """The largest context_size that a node names; 0: none does."""
     nodes: int = 0
-    """Nodes of each agent that write with it: each keeps a sequence."""
+    """Nodes of each agent that write or decide with it: each keeps a sequence."""
+    decides: bool = False
+    """Whether one of them chooses between labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ class ModelEstimate:
     cache: int | None = 0
     compute: int | None = 0
     output: int | None = 0
+    decisions: int = 0
+    """The context of its own that choosing between labels gets with the first such choice."""
     beside: int = 0
     """Held by the process beside what ListModels shows: the tokenizer's tables, weights that are kept rearranged too,
     and what an embedding model grows by with its first full batch."""
@@ -98,7 +103,7 @@ class ModelEstimate:
     @property
     def loaded(self) -> int:
         """What `ListModels` will show as bytes_in_memory; what is not known counts as nothing."""
-        return sum(part or 0 for part in (self.weights, self.cache, self.compute, self.output))
+        return sum(part or 0 for part in (self.weights, self.cache, self.compute, self.output, self.decisions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,8 @@ def models_of(workflow: Workflow, root: Path | None) -> tuple[dict[str, Use], li
         if isinstance(node, ModelNode):
             name = workflow.model_of(node)
             before = uses.get(name, Use())
-            uses[name] = Use(max(before.window, node.context_size), before.nodes + 1)
+            window = max(before.window, node.context_size)
+            uses[name] = Use(window, before.nodes + 1, before.decides or node.chooses)
     for storage in sorted(workflow.embedded_storages):
         try:
             uses.setdefault(_embedding_model_of(storage, root), Use())
@@ -201,6 +207,10 @@ def estimate_model(entry: CatalogEntry, use: Use, settings: Settings) -> ModelEs
     beside = tables_bytes(shape)
     cache = cache_bytes(shape, context.cells, kind)
     compute, output = compute_bytes(shape, context), output_bytes(shape, context)
+    apart = decisions_shape(settings, window) if use.decides else None
+    decisions = 0
+    if apart is not None:
+        decisions = cache_bytes(shape, apart.cells, kind) + compute_bytes(shape, apart) + output_bytes(shape, apart)
     return ModelEstimate(
         name=entry.name,
         type=entry.type,
@@ -214,17 +224,18 @@ def estimate_model(entry: CatalogEntry, use: Use, settings: Settings) -> ModelEs
         cache=cache,
         compute=compute,
         output=output,
+        decisions=decisions,
         beside=beside + shape.rearranged,
         per_resident=cache_bytes(shape, context.window, kind),
         per_parked=parked_bytes(shape, context.window, kind),
-        cpu=Place(shape.weights + cache + compute + output + beside + shape.rearranged),
-        gpu=_on_gpu(shape, context, kind, settings.n_gpu_layers, beside),
+        cpu=Place(shape.weights + cache + compute + output + decisions + beside + shape.rearranged),
+        gpu=_on_gpu(shape, [context] if apart is None else [context, apart], kind, settings.n_gpu_layers, beside),
         notes=shape.notes,
     )
 
 
-def _on_gpu(shape: Shape, context: ContextShape, kind: str, wanted: int, beside: int) -> Place | None:
-    """The last layers go to the GPU, the output first, each with its part of the cache; the input's table stays.
+def _on_gpu(shape: Shape, contexts: Sequence[ContextShape], kind: str, wanted: int, beside: int) -> Place | None:
+    """The last layers go to the GPU, the output first, each with its part of the caches; the input's table stays.
 
     By llama.cpp's rule for placing layers; not measured on a GPU. The GPU's driver takes some hundred MiB more.
     """
@@ -234,23 +245,14 @@ def _on_gpu(shape: Shape, context: ContextShape, kind: str, wanted: int, beside:
         return None
     there = shape.layers[len(shape.layers) - offloaded + 1 :]
     here = shape.layers[: len(shape.layers) - offloaded + 1]
-    compute = compute_bytes(shape, context)
-    vram = (
-        shape.output
-        + (shape.input if shape.tied else 0)
-        + sum(layer.weights for layer in there)
-        + _cells(there, shape, context, kind)
-        + compute
-    )
-    handed_over = context.tokens * (shape.width * 4 + context.cells // context.streams * 4)
-    ram = (
-        shape.input
-        + sum(layer.weights for layer in here)
-        + _cells(here, shape, context, kind)
-        + (compute if here else min(compute, handed_over))
-        + output_bytes(shape, context)
-        + beside
-    )
+    vram = shape.output + (shape.input if shape.tied else 0) + sum(layer.weights for layer in there)
+    ram = shape.input + sum(layer.weights for layer in here) + beside
+    for context in contexts:
+        compute = compute_bytes(shape, context)
+        handed_over = context.tokens * (shape.width * 4 + context.cells // context.streams * 4)
+        vram += _cells(there, shape, context, kind) + compute
+        ram += _cells(here, shape, context, kind) + output_bytes(shape, context)
+        ram += compute if here else min(compute, handed_over)
     return Place(ram, vram, offloaded)
 
 
@@ -376,6 +378,8 @@ def _rows(model: ModelEstimate) -> list[str]:
         cells = f"{model.residents} residents, window {model.window}"
         rows.append(("KV cache", model.cache, f"{cells}, {model.cells} cells" if model.cells else cells))
     rows += [("compute buffers", model.compute, ""), ("output", model.output, "")]
+    if model.decisions:
+        rows.append(("decisions", model.decisions, "a context of one sequence for choices between labels"))
     if model.basis == "header":
         rows.append(("loaded", model.loaded, "what ListModels will show"))
         text = "rearranged weights" if model.type == "language" else "outputs of a full batch"

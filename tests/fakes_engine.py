@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bridge.answer_text import AnswerRules
-from bridge.engine import GenerateRequest, Generation, GenerationResult, Sampling, Segment
+from bridge.engine import Choice, GenerateRequest, Generation, GenerationResult, Sampling, Segment
 from bridge.engines.backend import Parked, Slice
 from bridge.engines.mock import MockBackend
 from bridge.engines.scheduler import Scheduler
@@ -64,6 +64,7 @@ class ScriptedBackend(MockBackend):
         gate: Gate | None = None,
         cut_works: bool = True,
         window: int = 0,
+        decisions: int = 1,
     ) -> None:
         """`window`: as with sliding-window layers, a restored copy has only so many tokens that a cut can count on."""
         super().__init__(n_sequences=n_sequences, context_size=context_size)
@@ -82,6 +83,7 @@ class ScriptedBackend(MockBackend):
         self._all_cells = cells
         self._cut_works = cut_works
         self._window = window
+        self._decision_sequences = decisions
         self._lowest: dict[int, int] = {}
         self.save_fault: Exception | None = None
         self.restore_fault: Exception | None = None
@@ -89,6 +91,9 @@ class ScriptedBackend(MockBackend):
     @property
     def cells(self) -> int:
         return self._all_cells or super().cells
+
+    def decision_sequences(self) -> int:
+        return self._decision_sequences
 
     def decode(self, slices: Sequence[Slice]) -> None:
         self.decodes.append(list(slices))
@@ -167,6 +172,7 @@ def request(
     prompt: str,
     user_text: str = "",
     *,
+    choices: Sequence[str] = (),
     max_tokens: int = 100,
     context_size: int = 4096,
     answer: AnswerRules | None = None,
@@ -182,6 +188,7 @@ def request(
         answer=answer or AnswerRules(),
         replay=replay,
         user_text=user_text,
+        choices=tuple(Choice(token, name) for token, name in enumerate(choices)),
     )
 
 

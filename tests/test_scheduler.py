@@ -252,6 +252,93 @@ def test_a_window_there_is_no_memory_for_fails_one_request() -> None:
     run(work())
 
 
+# ---- decisions
+
+LABELS = ("yes", "no")
+
+
+def test_a_decision_takes_no_place_from_those_that_write_and_waits_for_none() -> None:
+    async def work() -> None:
+        gate = Gate()
+        backend = ScriptedBackend(n_sequences=1, gate=gate)
+        async with running(Scheduler(backend, prompt_chunk=256), gate) as scheduler:
+            writer = scheduler.generate(request(scheduler, "writer", "one two", words(40)))
+            await gate.reached()
+            waits = scheduler.generate(request(scheduler, "waits", "three", "ok"))
+            decision = asyncio.ensure_future(
+                finished(scheduler.generate(request(scheduler, "judge", "four five", "no", choices=LABELS)))
+            )
+            steps = 0
+            while not decision.done():
+                await gate.step()
+                steps += 1
+                await asyncio.sleep(0)
+            assert steps < 10 and not decision.result().usage.dropped
+            assert decision.result().scores == (0.0, 1.0)
+            gate.lift()
+            assert (await finished(writer)).text == words(40)
+            await finished(waits)
+        mixed = [decode for decode in backend.decodes if len({piece.seq == 1 for piece in decode}) > 1]
+        assert mixed == []  # what decides is computed by itself
+
+    run(work())
+
+
+def test_decisions_take_turns_on_their_place_and_keep_their_caches() -> None:
+    async def work() -> None:
+        async with running(Scheduler(ScriptedBackend(), prompt_chunk=256, park_bytes=2**20)) as scheduler:
+            for prompt, cached in (("one two", 0), ("one two three", 2), ("one two three four", 3)):
+                asked = [
+                    scheduler.generate(request(scheduler, name, prompt, "yes", choices=LABELS)) for name in "abcdef"
+                ]
+                for result in await asyncio.gather(*map(finished, asked)):
+                    assert (result.usage.cached_tokens, result.usage.dropped) == (cached, False)
+                    assert result.scores == (1.0, 0.0)
+
+    run(work())
+
+
+@pytest.mark.parametrize("decisions", [0, 1])
+def test_what_both_writes_and_decides_keeps_its_cache(decisions: int) -> None:
+    async def work() -> None:
+        backend = ScriptedBackend(n_sequences=2, decisions=decisions)
+        async with running(Scheduler(backend, prompt_chunk=256, park_bytes=2**20)) as scheduler:
+            await say(scheduler, "a", "one two", "ok")
+            assert (await say(scheduler, "a", "one two three", "no", choices=LABELS)).usage.cached_tokens == 2
+            assert (await say(scheduler, "a", "one two three four", "ok")).usage.cached_tokens == 3
+
+    run(work())
+
+
+def test_without_places_of_their_own_decisions_wait_with_the_others() -> None:
+    async def work() -> None:
+        gate = Gate()
+        backend = ScriptedBackend(n_sequences=1, gate=gate, decisions=0)
+        async with running(Scheduler(backend, prompt_chunk=256), gate) as scheduler:
+            writer = scheduler.generate(request(scheduler, "writer", "one", words(3)))
+            await gate.reached()
+            decision = scheduler.generate(request(scheduler, "judge", "two", "yes", choices=LABELS))
+            gate.lift()
+            assert (await finished(writer)).text == words(3)
+            assert (await finished(decision)).scores == (1.0, 0.0)
+            assert all(len(decode) == 1 for decode in backend.decodes)
+
+    run(work())
+
+
+def test_a_larger_window_is_made_also_while_decisions_are_resident() -> None:
+    async def work() -> None:
+        backend = ScriptedBackend(context_size=64)
+        async with running(Scheduler(backend, prompt_chunk=256, park_bytes=2**20)) as scheduler:
+            await say(scheduler, "judge", "one two", "yes", choices=LABELS, context_size=64)
+            await say(scheduler, "writer", "one", "ok", context_size=128)
+            assert backend.resized == [128]
+            back = await say(scheduler, "judge", "one two three", "yes", choices=LABELS, context_size=64)
+            assert (back.usage.cached_tokens, back.usage.dropped) == (2, False)
+
+    run(work())
+
+
 # ---- steps
 
 

@@ -52,8 +52,18 @@ class Backend(Protocol):
     def cells(self) -> int:
         """Cells that all sequences share."""
 
+    def decision_sequences(self) -> int:
+        """How many sequences there are for decisions, numbered behind the others; made when first asked for.
+
+        What else is computed does not touch their caches, so it cannot move their scores. 0: there are none, because
+        all caches are so or because there is no room; decisions share the others' then.
+        """
+
     def decode(self, slices: Sequence[Slice]) -> None:
-        """Compute. Raises on failure; the sequences of the slices are then in no known state."""
+        """Compute slices that are all for decisions or all not.
+
+        Raises on failure; the sequences of the slices are then in no known state.
+        """
 
     def cut(self, seq: int, length: int) -> int:
         """Keep the first `length` (> 0) tokens; returns how many are really kept, 0 where all had to go."""

@@ -1,28 +1,28 @@
-"""Language models through llama.cpp: one shared model, one context, many sequences."""
+"""Language models through llama.cpp: one shared model, one context of many sequences, and one for decisions."""
 
 from __future__ import annotations
 
-import ctypes
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from bridge.config import Settings
 from bridge.engine import EngineStatus, GenerateRequest
 from bridge.engines.backend import Parked, Slice
 from bridge.engines.gguf_file import read_gguf
 from bridge.engines.llama_batch import Batch
+from bridge.engines.llama_context import Context, logits_of
 from bridge.engines.llama_grammar import LlamaConstraint
-from bridge.engines.llama_library import lib, listening, thread_count, trouble
-from bridge.engines.llama_model import Placement, buffer_bytes, place_model
+from bridge.engines.llama_library import lib, thread_count
+from bridge.engines.llama_model import Placement, place_model
 from bridge.engines.llama_sampling import Candidates, LlamaSampler, Logits
 from bridge.engines.llama_vocabulary import LlamaVocabulary
 from bridge.engines.scheduler import Scheduler
 from bridge.errors import InferenceFailed, ModelLoadFailed
+
+log = logging.getLogger(__name__)
 
 MAX_DEFAULT_CONTEXT = 8192
 """Window where neither catalog nor node names one and the model was trained for more."""
@@ -72,7 +72,7 @@ def load_llama(
 
 
 class LlamaBackend:
-    """A `Backend` over one llama.cpp model and its context. Owns both."""
+    """A `Backend` over one llama.cpp model and its contexts. Owns them all."""
 
     def __init__(self, model: Any, plan: ContextPlan, context_size: int, placed: Placement) -> None:
         """Takes the model over. Raises ModelLoadFailed where no context can be made; the model is freed then."""
@@ -80,16 +80,17 @@ class LlamaBackend:
         self._plan = plan
         self._placed = placed
         self._notes: tuple[str, ...] = ()
-        self._ctx: Any = None
+        self._context: Context | None = None
+        self._decisions: Context | None = None
+        """Made when a decision first comes: one sequence, whose scores nothing else can move."""
+        self._decisions_failed = False
+        self._last: Context | None = None
         try:
             template = lib.llama_model_chat_template(model, None)
             self.chat_template = template.decode("utf-8", "replace") if template else ""
             self.trained_context = int(lib.llama_model_n_ctx_train(model))
             self.vocabulary = LlamaVocabulary(model, self.chat_template)
-            self._window = int(lib.llama_model_n_swa(model))
-            self._cuttable = not (lib.llama_model_is_recurrent(model) or lib.llama_model_is_hybrid(model))
             self._candidates = Candidates(self.vocabulary.size)
-            self._batch = Batch(plan.chunk + plan.n_sequences, plan.n_sequences)
             self._kv_type = plan.kv_cache_type
             self._open(context_size or min(self.trained_context, MAX_DEFAULT_CONTEXT))
         except BaseException:
@@ -149,59 +150,45 @@ class LlamaBackend:
     def cells(self) -> int:
         return self._cells
 
+    def decision_sequences(self) -> int:
+        # Caches that are apart give decisions all that a context of their own would.
+        if self._plan.separate or self._decisions_failed or self._context is None:
+            return 0
+        if self._decisions is None:
+            try:
+                self._decisions = self._make(self._context_size, 1, self._kv_type)
+            except ModelLoadFailed as fault:
+                self._decisions_failed = True
+                note = f"there is no room for decisions of their own ({fault}): what else runs may move their scores"
+                self._notes = (*self._notes, note)
+                log.warning("%s", note)
+                return 0
+        return 1
+
     def decode(self, slices: Sequence[Slice]) -> None:
-        if self._ctx is None:
-            raise InferenceFailed("the model has no context: there was no memory for it")
-        code = lib.llama_decode(self._ctx, self._batch.fill(slices))
-        if code:
-            cause = "its cache is full" if code == 1 else f"llama.cpp answers {code}"
-            raise InferenceFailed(f"the model failed while it was generating: {cause}")
+        context, first = self._at(slices[0].seq)
+        self._last = context
+        context.decode([piece._replace(seq=piece.seq - first) for piece in slices] if first else slices)
 
     def cut(self, seq: int, length: int) -> int:
-        if self._sound_cut(seq, length):
-            memory = self._memory
-            removed = lib.llama_memory_seq_rm(memory, seq, length, -1)
-            if removed and lib.llama_memory_seq_pos_max(memory, seq) == length - 1:
-                return length
-        self.clear(seq)
-        return 0
-
-    def _sound_cut(self, seq: int, length: int) -> bool:
-        """Whether a cut leaves all that the next token looks at.
-
-        Layers with a sliding window may hold fewer tokens than the others: a restored copy has the last window's only.
-        A cut that leaves them less than a window "succeeds", and the logits behind it are wrong.
-        """
-        if not self._cuttable:
-            return False
-        lowest = lib.llama_memory_seq_pos_min(self._memory, seq)
-        return bool(lowest == 0 or length - lowest >= self._window > 0)
+        context, first = self._at(seq)
+        return context.cut(seq - first, length)
 
     def clear(self, seq: int) -> None:
-        if self._ctx is not None:
-            lib.llama_memory_seq_rm(self._memory, seq, -1, -1)
+        if self._context is not None:
+            context, first = self._at(seq)
+            context.clear(seq - first)
 
     def save(self, seq: int, replay: int, limit: int) -> Parked | None:
-        if self._ctx is None:
-            raise InferenceFailed("the model has no context: there was no memory for it")
-        length = lib.llama_memory_seq_pos_max(self._memory, seq) + 1
-        if self._window and replay < length and self._sound_cut(seq, replay):
-            length = self.cut(seq, replay)
-        size = lib.llama_state_seq_get_size(self._ctx, seq)
-        if size > limit:
-            return None
-        copy = np.empty(size, np.uint8)
-        if not length or lib.llama_state_seq_get_data(self._ctx, _bytes(copy), size, seq) != size:
-            raise InferenceFailed("llama.cpp cannot copy this sequence")
-        return Parked(length, size, copy)
+        context, first = self._at(seq)
+        return context.save(seq - first, replay, limit)
 
     def restore(self, seq: int, parked: Parked) -> None:
-        done = lib.llama_state_seq_set_data(self._ctx, _bytes(parked.data), parked.bytes, seq) if self._ctx else 0
-        if done != parked.bytes or lib.llama_memory_seq_pos_max(self._memory, seq) != parked.length - 1:
-            raise InferenceFailed("llama.cpp cannot put this sequence back")
+        context, first = self._at(seq)
+        context.restore(seq - first, parked)
 
     def bytes_of(self, tokens: int) -> int:
-        return tokens * self._cache_bytes // int(lib.llama_n_ctx(self._ctx)) if self._ctx else 0
+        return self._context.bytes_of(tokens) if self._context is not None else 0
 
     def sampler(self, request: GenerateRequest) -> LlamaSampler:
         if not request.prompt:
@@ -210,11 +197,12 @@ class LlamaBackend:
         return LlamaSampler(request.sampling, request.prompt, self.vocabulary.size, constraint)
 
     def sample(self, sampler: LlamaSampler, row: int) -> int:
-        index = self._batch.rows[row]
-        return sampler.draw(self._ctx, index, _row(self._ctx, index, self.vocabulary.size), self._candidates)
+        context = self._decoded()
+        index, logits = context.logits(row)
+        return sampler.draw(context.pointer, index, logits, self._candidates)
 
     def scores(self, request: GenerateRequest, row: int) -> tuple[float, ...]:
-        logits = _row(self._ctx, self._batch.rows[row], self.vocabulary.size)
+        _, logits = self._decoded().logits(row)
         return tuple(float(logits[choice.token]) for choice in request.choices)
 
     def forget(self, name: str) -> None:
@@ -229,17 +217,16 @@ class LlamaBackend:
             raise InferenceFailed(f"there is no room for a context of {context_size} tokens: {fault}") from None
 
     def status(self) -> EngineStatus:
+        contexts = sum(context.bytes for context in (self._context, self._decisions) if context is not None)
         return EngineStatus(
             backend=self._placed.backend,
             layers_offloaded=self._placed.layers,
-            bytes_in_memory=int(lib.llama_model_size(self._model)) + self._context_bytes,
+            bytes_in_memory=int(lib.llama_model_size(self._model)) + contexts,
             notes=(*self._placed.notes, *self._notes),
         )
 
     def close(self) -> None:
-        if self._ctx is not None:
-            lib.llama_free(self._ctx)
-            self._ctx = None
+        self._close_contexts()
         if self._model is not None:
             if hasattr(self, "vocabulary"):
                 self.vocabulary.closed = True
@@ -250,7 +237,8 @@ class LlamaBackend:
 
     def logits(self, row: int) -> Logits:
         """A copy of what `sample` with this row draws from."""
-        copy: Logits = _row(self._ctx, self._batch.rows[row], self.vocabulary.size).copy()
+        _, seen = self._decoded().logits(row)
+        copy: Logits = seen.copy()
         return copy
 
     def teacher_force(self, tokens: Sequence[int], first: int = 0, chunk: int = 32) -> Iterator[Logits]:
@@ -258,7 +246,7 @@ class LlamaBackend:
 
         Runs beside the scheduler; threading: any one thread.
         """
-        params = self._parameters(len(tokens), 1)
+        params = self._parameters(len(tokens), 1, self._kv_type)
         params.n_ctx = len(tokens)
         params.n_batch = params.n_ubatch = params.n_outputs_max = params.n_outputs_max_per_seq = chunk
         ctx = lib.llama_init_from_model(self._model, params)
@@ -274,17 +262,28 @@ class LlamaBackend:
                 if lib.llama_decode(ctx, filled):
                     raise InferenceFailed("a fresh context failed to read the tokens")
                 for index in range(max(first - start, 0), len(piece)):
-                    yield _row(ctx, index, self.vocabulary.size).copy()
+                    yield logits_of(ctx, index, self.vocabulary.size).copy()
         finally:
             lib.llama_free(ctx)
 
     # ---- contexts
 
+    def _at(self, seq: int) -> tuple[Context, int]:
+        """The context of a sequence, and the number of its first one."""
+        if self._context is None:
+            raise InferenceFailed("the model has no context: there was no memory for it")
+        if seq < self._n_sequences:
+            return self._context, 0
+        assert self._decisions is not None
+        return self._decisions, self._n_sequences
+
+    def _decoded(self) -> Context:
+        assert self._last is not None
+        return self._last
+
     def _open(self, context_size: int) -> None:
-        """Replace the context by an empty one. Raises ModelLoadFailed; there is no context then."""
-        if self._ctx is not None:
-            lib.llama_free(self._ctx)
-            self._ctx = None
+        """Replace the contexts by an empty one. Raises ModelLoadFailed; there is none then."""
+        self._close_contexts()
         plan = self._plan
         sequences = plan.n_sequences
         if plan.kv_tokens and plan.separate:
@@ -294,30 +293,30 @@ class LlamaBackend:
             context_size = min(context_size, plan.kv_tokens)
         self._context_size = context_size
         self._cells = plan.kv_tokens if plan.kv_tokens and not plan.separate else sequences * context_size
-        self._context_bytes = self._cache_bytes = 0
-        with listening() as lines:
-            self._ctx = lib.llama_init_from_model(self._model, self._parameters(self._cells, sequences))
-            if not self._ctx and self._kv_type != "f16":
-                cause = trouble(lines)
-                self._kv_type = "f16"
-                self._ctx = lib.llama_init_from_model(self._model, self._parameters(self._cells, sequences))
-                if self._ctx:
-                    self._notes = (
-                        *self._notes,
-                        f"a {plan.kv_cache_type} cache is not possible here ({cause}); it is f16",
-                    )
-                else:
-                    self._kv_type = plan.kv_cache_type
-        if not self._ctx:
-            self._ctx = None
-            raise ModelLoadFailed(f"no context of {self._cells} tokens can be made: {trouble(lines)}")
-        self._memory = lib.llama_get_memory(self._ctx)
-        if not self._memory:
-            raise ModelLoadFailed("the model is no language model: it has no memory for a dialog")
-        self._context_bytes = buffer_bytes(lines, "")
-        self._cache_bytes = buffer_bytes(lines, "(?:KV|RS) ")
+        self._decisions_failed = False
+        try:
+            self._context = self._make(self._cells, sequences, self._kv_type)
+        except ModelLoadFailed as fault:
+            if self._kv_type == "f16":
+                raise ModelLoadFailed(f"no context of {self._cells} tokens can be made: {fault}") from None
+            try:
+                self._context = self._make(self._cells, sequences, "f16")
+            except ModelLoadFailed as other:
+                raise ModelLoadFailed(f"no context of {self._cells} tokens can be made: {other}") from None
+            self._kv_type = "f16"
+            note = f"a {plan.kv_cache_type} cache is not possible here ({fault}); it is f16"
+            self._notes = (*self._notes, note)
 
-    def _parameters(self, cells: int, sequences: int) -> lib.llama_context_params:
+    def _close_contexts(self) -> None:
+        for context in (self._context, self._decisions):
+            if context is not None:
+                context.close()
+        self._context = self._decisions = self._last = None
+
+    def _make(self, cells: int, sequences: int, kv_type: str) -> Context:
+        return Context(self._model, self._parameters(cells, sequences, kv_type), sequences=sequences)
+
+    def _parameters(self, cells: int, sequences: int, kv_type: str) -> lib.llama_context_params:
         plan = self._plan
         params: lib.llama_context_params = lib.llama_context_default_params()
         params.n_ctx = cells
@@ -327,22 +326,8 @@ class LlamaBackend:
         params.n_outputs_max = sequences
         params.n_outputs_max_per_seq = 1
         params.n_threads = params.n_threads_batch = plan.n_threads
-        params.type_k = params.type_v = KV_TYPES[self._kv_type]
+        params.type_k = params.type_v = KV_TYPES[kv_type]
         params.swa_full = True  # or the tail of a sequence could not be cut
         params.kv_unified = not plan.separate
         params.no_perf = True
         return params
-
-
-def _bytes(array: npt.NDArray[np.uint8]) -> Any:
-    return ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8))
-
-
-def _row(ctx: Any, index: int, size: int) -> Logits:
-    """A view of llama.cpp's own memory: good until the next decode."""
-    pointer = lib.llama_get_logits_ith(ctx, index)
-    if not pointer:
-        raise InferenceFailed("llama.cpp has no logits for this token")
-    memory: Any = (ctypes.c_float * size).from_address(ctypes.addressof(pointer.contents))
-    view: Logits = np.frombuffer(memory, np.float32)
-    return view

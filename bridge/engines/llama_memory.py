@@ -177,6 +177,16 @@ def context_shape(settings: Settings, window: int) -> ContextShape:
     return ContextShape(residents, window, cells, streams, tokens, residents)
 
 
+def decisions_shape(settings: Settings, window: int) -> ContextShape | None:
+    """The context that decisions get beside it, of one sequence; None: they share, because all caches are apart."""
+    if settings.deterministic:
+        return None
+    if settings.kv_tokens:
+        window = min(window, settings.kv_tokens)
+    cells = _padded(window)
+    return ContextShape(1, window, cells, 1, min(settings.prompt_chunk + 1, MAX_UBATCH, cells), 1)
+
+
 def _padded(cells: int) -> int:
     return -(-cells // 256) * 256
 

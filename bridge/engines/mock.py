@@ -89,11 +89,14 @@ class MockBackend:
         self._mode = mode
         self._replies = tuple(replies)
         self._next: dict[str, int] = {}
-        self._held: list[list[int]] = [[] for _ in range(n_sequences)]
+        self._held: list[list[int]] = [[] for _ in range(n_sequences + 1)]
 
     @property
     def cells(self) -> int:
         return self.n_sequences * self.context_size
+
+    def decision_sequences(self) -> int:
+        return 1
 
     def decode(self, slices: Sequence[Slice]) -> None:
         for piece in slices:
@@ -149,7 +152,7 @@ class MockBackend:
 
     def resize(self, context_size: int) -> None:
         self.context_size = context_size
-        self._held = [[] for _ in range(self.n_sequences)]
+        self._held = [[] for _ in range(self.n_sequences + 1)]
 
     def status(self) -> EngineStatus:
         return EngineStatus(backend="mock")

@@ -65,29 +65,44 @@ class Residence:
             sequence = self._all[name] = Resident(name)
         return sequence
 
+    def sets_decisions_apart(self) -> bool:
+        """Whether decisions have places of their own; makes them where they are missing."""
+        missing = self._backend.n_sequences + self._backend.decision_sequences() - len(self._slots)
+        self._slots.extend([None] * missing)
+        return len(self._slots) > self._backend.n_sequences
+
     # ---- a reply's way
 
-    def admit(self, sequence: Resident, cells: int, wanted: Callable[[], Collection[str]]) -> bool:
+    def admit(
+        self, sequence: Resident, cells: int, wanted: Callable[[], Collection[str]], *, decides: bool = False
+    ) -> bool:
         """Make `sequence` a resident that may use so many cells, with all that was parked of it; False: it has to wait.
 
-        `wanted`: the names that somebody waits for; they leave last.
+        `wanted`: the names that somebody waits for; they leave last. `decides`: the place is to be one of those that
+        `sets_decisions_apart` has made.
         """
         backend = self._backend
+        first = backend.n_sequences if decides else 0
+        last = len(self._slots) if decides else backend.n_sequences
+        if sequence.slot >= 0 and not first <= sequence.slot < last:
+            self._leave(sequence, park=True)
+        slots = self._slots[first:last]
         short = 0
-        if backend.cells < backend.context_size * backend.n_sequences:
-            others = (other for other in self._slots if other is not None and other is not sequence)
+        if not decides and backend.cells < backend.context_size * backend.n_sequences:
+            others = (other for other in slots if other is not None and other is not sequence)
             taken = sum(other.cells if other.busy else len(other.tokens) for other in others)
             short = taken + max(cells, len(sequence.tokens)) - backend.cells
-        while short > 0 or (sequence.slot < 0 and None not in self._slots):
-            victim = self._least_used(self._slots, sequence, wanted())
+        while short > 0 or (sequence.slot < 0 and None not in slots):
+            victim = self._least_used(slots, sequence, wanted())
             if victim is None:
                 self._keep_within_budget(None, wanted())
                 return False
             short -= len(victim.tokens)
             self._leave(victim, park=True)
+            slots = self._slots[first:last]
             self._keep_within_budget(sequence, wanted())
         if sequence.slot < 0:
-            sequence.slot = self._slots.index(None)
+            sequence.slot = self._slots.index(None, first, last)
             self._slots[sequence.slot] = sequence
             self._restore(sequence)
         sequence.busy = True

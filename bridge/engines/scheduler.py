@@ -280,10 +280,15 @@ class Scheduler:
     # ---- places
 
     def _admit(self) -> None:
-        """Give places to waiting jobs, first come, first served."""
+        """Give places to waiting jobs, first come, first served; decisions where they have places of their own."""
         at = 0
+        full: set[bool] = set()  # of the two kinds of places, those that the next one has to wait for
         while at < len(self._queue):
             job = self._queue[at]
+            decides = bool(job.request.choices) and self._residence.sets_decisions_apart()
+            if decides in full:
+                at += 1
+                continue
             sequence = self._residence.find(job.request.sequence)
             if sequence.busy:
                 at += 1
@@ -294,10 +299,14 @@ class Scheduler:
                 if not self._resize(job):
                     del self._queue[at]
                     continue
-            if not self._residence.admit(sequence, self._need(job), self._wanted):
-                return
+            if not self._residence.admit(sequence, self._need(job), self._wanted, decides=decides):
+                full.add(decides)
+                at += 1
+                continue
             del self._queue[at]
             self._begin(sequence, job)
+            if decides:
+                self._status = self._backend.status()  # the context for decisions may be new
 
     def _resize(self, job: _Job) -> bool:
         size = job.request.context_size
@@ -331,7 +340,9 @@ class Scheduler:
         try:
             job.sampler = self._backend.sampler(request)
             # Where a sequence was parked moves where its next prompt is cut, so without this it would move its logits.
-            job.dropped = self._residence.align(sequence, prompt, as_parked=self._deterministic)
+            job.dropped = self._residence.align(
+                sequence, prompt, as_parked=self._deterministic or bool(request.choices)
+            )
         except Exception as fault:
             self._residence.lose(sequence)
             self._fail(job, _inference_failed(fault))

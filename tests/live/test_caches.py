@@ -21,6 +21,7 @@ from bridge.catalog import CatalogEntry, read_catalog
 from bridge.config import Settings
 from bridge.engine import CacheState, GenerateRequest, GenerationResult, Sampling, Segment
 from bridge.engines.backend import Slice
+from bridge.engines.llama_context import Context
 from bridge.engines.llama_library import lib
 from bridge.engines.scheduler import Scheduler
 from bridge.model_files import Report
@@ -172,6 +173,11 @@ def backend(starter_model: Path) -> Iterator[Recording]:
     made.close()
 
 
+def main_context(backend: Recording) -> Context:
+    assert backend._context is not None
+    return backend._context
+
+
 def read(backend: Recording, tokens: Sequence[int], start: int = 0, seq: int = 0) -> None:
     for at in range(0, len(tokens), 128):
         backend.decode([Slice(seq, start + at, tokens[at : at + 128], at + 128 >= len(tokens))])
@@ -216,7 +222,7 @@ def test_a_cache_as_it_should_be_is_found_right(backend: Recording, prompts: tup
 def test_a_cache_that_was_shifted_along_is_noticed(backend: Recording, prompts: tuple[list[int], list[int]]) -> None:
     prompt, _ = prompts
     read(backend, prompt)
-    memory = lib.llama_get_memory(backend._ctx)
+    memory = main_context(backend).memory
     assert lib.llama_memory_seq_rm(memory, 0, 20, 220)
     lib.llama_memory_seq_add(memory, 0, 220, -1, -200)
     last = len(prompt) - 201
@@ -282,8 +288,9 @@ def test_a_parked_state_keeps_only_the_window_and_goes_on_as_if_it_had_stayed(ba
             assert scheduler.status().bytes_parked == parked.bytes
             again = goes_on(backend, [*prompt, *first.tokens])
             back = await reply_to(scheduler, "a", again)
-            lowest = lib.llama_memory_seq_pos_min(lib.llama_get_memory(backend._ctx), 0)
-            assert lowest == parked.tokens - backend._window > 0
+            window = lib.llama_model_n_swa(backend._model)
+            lowest = lib.llama_memory_seq_pos_min(main_context(backend).memory, 0)
+            assert lowest == parked.tokens - window > 0
             assert (back.usage.cached_tokens, back.usage.dropped) == (parked.tokens, False)
             assert judge_reply(backend, "a", 128).right
             # Bit for bit: one that stayed sees the same.
@@ -321,7 +328,7 @@ def test_a_cut_inside_the_window_that_is_not_refused_is_noticed(
             prompt = long_prompt(backend)
             await reply_to(scheduler, "a", prompt)
             await scheduler.manage_cache("a", "Park")
-            monkeypatch.setattr(backend, "_sound_cut", lambda seq, length: True)
+            monkeypatch.setattr(main_context(backend), "sound_cut", lambda seq, length: True)
             back = await reply_to(scheduler, "a", goes_on(backend, prompt[:300]))
             assert (back.usage.cached_tokens, back.usage.dropped) == (300, False)  # by all return values it went well
             assert not judge_reply(backend, "a", 128).right

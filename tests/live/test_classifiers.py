@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import statistics
 from pathlib import Path
 from typing import Any
 
@@ -125,17 +124,8 @@ def test_probabilities_beside_other_agents(starter_model: Path, deterministic: b
             alone = await judge_all(talk, beside=0)
             beside = await judge_all(talk, beside=3)
             again = await judge_all(talk, beside=3)
-        if deterministic:
-            assert alone == beside == again
-        moved = [
-            abs(one[intent] - other[intent])
-            for others in (beside, again)
-            for one, other in zip(alone, others, strict=True)
-            for intent in one
-        ]
-        # Where the shared cache has put the cells moves a flat distribution by some hundredths at worst.
-        assert statistics.median(moved) <= 0.02
-        assert max(moved) <= 0.05, moved
+        # They are read in a context of their own, so nothing that others do can move them, not even by a rounding.
+        assert alone == beside == again
 
     run(work)
 

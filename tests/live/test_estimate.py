@@ -53,6 +53,28 @@ async def weigh_tavern() -> dict[str, Any]:
         return {"grown": grown, "loaded": loaded, "parked": nodes}
 
 
+async def weigh_deciding() -> dict[str, Any]:
+    """What a model says that it holds before and after it has first chosen between labels."""
+    entry = read_catalog()["starter-chat"]
+    async with talking(entry, settings=Settings(n_gpu_layers=0)) as talk:
+
+        async def loaded() -> int:
+            models = await talk.client.request(protocol.ListModels())
+            assert isinstance(models, protocol.Models)
+            return next(model.bytes_in_memory for model in models.models if model.status == "Loaded")
+
+        judge = {
+            "name": "judge", "type": "ClassifyIntentLLM", "found_exit": "", "not_found_exit": "",
+            "intents": [{"id": "food", "description": "wants to eat"}, {"id": "bed", "description": "wants to sleep"}],
+        }  # fmt: skip
+        agent_id = await talk.agent(workflow(judge, model=entry.name))
+        await talk.client.request(protocol.LoadModel(model=entry.name))
+        before = await loaded()
+        turn = await talk.say(agent_id, "Hello.")
+        assert turn.complete.status == "Success", turn.complete
+        return {"before": before, "after": await loaded()}
+
+
 async def weigh_full_window() -> dict[str, Any]:
     """A sequence that fills the starter's window, parked."""
     entry = read_catalog()["starter-chat"]
@@ -111,6 +133,17 @@ def test_the_tavern_s_parked_sequences_take_what_was_estimated(tavern: dict[str,
         assert llama_memory.parked_bytes(shape, tokens, "q8_0") == pytest.approx(measured, rel=TOLERANCE)
 
 
+def test_the_context_for_decisions_takes_what_was_estimated(starter_model: Path) -> None:
+    measured = weighed("deciding")
+    entry = read_catalog()["starter-chat"]
+    writing = estimate_model(entry, Use(nodes=1), Settings(n_gpu_layers=0))
+    deciding = estimate_model(entry, Use(nodes=1, decides=True), Settings(n_gpu_layers=0))
+    assert writing.loaded == pytest.approx(measured["before"], rel=TOLERANCE)
+    assert deciding.loaded - writing.loaded == pytest.approx(measured["after"] - measured["before"], rel=TOLERANCE)
+    together = estimate_model(entry, Use(nodes=1, decides=True), Settings(deterministic=True))
+    assert together.decisions == 0
+
+
 def test_a_parked_full_window_takes_what_was_estimated(said: dict[str, Any], starter_model: Path) -> None:
     full = weighed("window")
     model = next(model for model in said["models"] if model["name"] == "starter-chat")
@@ -157,4 +190,5 @@ def test_both_sides_know_the_same_limits() -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(weigh_tavern() if sys.argv[1] == "tavern" else weigh_full_window())))
+    weighing = {"tavern": weigh_tavern, "window": weigh_full_window, "deciding": weigh_deciding}[sys.argv[1]]
+    print(json.dumps(asyncio.run(weighing())))
