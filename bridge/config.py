@@ -126,7 +126,7 @@ class Settings(BaseModel):
     resident_sequences: int = setting(4, "sequences that a model keeps in its context", scope="engine", ge=1, le=256)
     kv_tokens: int = setting(
         0,
-        "cells of a model's KV cache in all; 0 = residents × the largest context in use; decisions have one sequence more",
+        "cells of a model's KV cache, beside one sequence for decisions; 0 = residents × the largest context in use",
         scope="engine",
         ge=0,
         le=2**31 - 1,

@@ -11,6 +11,9 @@ import pytest
 
 from bridge.catalog import read_catalog
 from bridge.config import Settings
+from bridge.engines.llama import LlamaBackend
+from bridge.engines.llama_context import Context
+from bridge.errors import ModelLoadFailed
 from tests.talk import Heard, Talk, run, talking, workflow
 
 pytestmark = pytest.mark.live
@@ -128,6 +131,28 @@ def test_probabilities_beside_other_agents(starter_model: Path, deterministic: b
         assert alone == beside == again
 
     run(work)
+
+
+def test_without_memory_for_it_decisions_share_and_the_log_says_so(
+    starter_model: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = LlamaBackend._make
+
+    def scarce(backend: LlamaBackend, cells: int, sequences: int, kv_type: str) -> Context:
+        if sequences == 1:
+            raise ModelLoadFailed("out of memory")
+        return real(backend, cells, sequences, kv_type)
+
+    monkeypatch.setattr(LlamaBackend, "_make", scarce)
+
+    async def work() -> None:
+        async with talking(read_catalog()["starter-chat"]) as talk:
+            for found in (await judge_all(talk, beside=0), await judge_all(talk, beside=2)):
+                assert all(abs(sum(chances.values()) - 1) < 1e-9 for chances in found)
+
+    run(work)
+    said = [record.message for record in caplog.records if "decisions of their own" in record.message]
+    assert said == ["there is no room for decisions of their own (out of memory): what else runs may move their scores"]
 
 
 @pytest.mark.parametrize("letter", ["A", "B", "C", "D"])
