@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -82,7 +83,7 @@ def _log_thread_fault(args: threading.ExceptHookArgs) -> None:
     log.error("the thread %s ended by a fault", name, exc_info=args.exc_value)
 
 
-class Queued(logging.Handler, Generic[Entry]):
+class Queued(logging.Handler, ABC, Generic[Entry]):
     """Hands what is logged to a thread of its own, which writes it."""
 
     def __init__(self, name: str) -> None:
@@ -110,13 +111,13 @@ class Queued(logging.Handler, Generic[Entry]):
             written.set()
         return written
 
+    @abstractmethod
     def prepare(self, record: logging.LogRecord) -> Entry:
         """What the thread needs of a record. Called where it is logged."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, entry: Entry, left_out: int) -> int:
         """Writes an entry; `left_out` are missing before it. Returns how many are missing then. Never raises."""
-        raise NotImplementedError
 
     def _run(self) -> None:
         missing = 0

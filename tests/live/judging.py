@@ -13,6 +13,7 @@ from bridge.engine import GenerateRequest
 from bridge.engines.backend import Parked, Slice
 from bridge.engines.llama import LlamaBackend
 from bridge.engines.llama_sampling import LlamaSampler, Logits
+from bridge.engines.scheduler import Scheduler
 
 NEAR_TIE = 1.0
 """Logits closer than this may change places: prompts read in other chunks differ by up to 0.8."""
@@ -88,6 +89,23 @@ class Recording(LlamaBackend):
         started = time.perf_counter()
         super().restore(seq, parked)
         self.parking_s.append(time.perf_counter() - started)
+
+
+class Lent(Scheduler):
+    """A scheduler that leaves its backend open, and empty, for the next test."""
+
+    def __init__(self, backend: Recording, **more: Any) -> None:
+        backend.prepare()
+        self._lent = backend
+        super().__init__(backend, **more)
+
+    def close(self) -> None:
+        backend = self._lent
+        keep, backend.close = backend.close, lambda: None  # type: ignore[method-assign]
+        super().close()
+        backend.close = keep  # type: ignore[method-assign]
+        for seq in range(backend.n_sequences):
+            backend.clear(seq)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from bridge.engines.llama_library import lib
 from bridge.engines.scheduler import Scheduler
 from bridge.model_files import Report
 from tests.fakes_engine import finished, running
-from tests.live.judging import MOST_KL, Recording, Reply, Verdict, judge, judge_reply
+from tests.live.judging import MOST_KL, Lent, Recording, Reply, Verdict, judge, judge_reply
 from tests.live.memory import RESIDENTS
 from tests.talk import Heard, Talk, talking, workflow
 
@@ -240,23 +240,6 @@ def test_a_prefix_of_somebody_else_is_noticed(backend: Recording, prompts: tuple
 
 
 # ---- parking
-
-
-class Lent(Scheduler):
-    """A scheduler that leaves its backend open, and empty, for the next test."""
-
-    def __init__(self, backend: Recording, **more: Any) -> None:
-        backend.prepare()
-        self._lent = backend
-        super().__init__(backend, **more)
-
-    def close(self) -> None:
-        backend = self._lent
-        keep, backend.close = backend.close, lambda: None  # type: ignore[method-assign]
-        super().close()
-        backend.close = keep  # type: ignore[method-assign]
-        for seq in range(backend.n_sequences):
-            backend.clear(seq)
 
 
 async def reply_to(scheduler: Scheduler, name: str, prompt: Sequence[int], **more: Any) -> GenerationResult:

@@ -22,7 +22,7 @@ from bridge.engines.llama_sampling import LlamaSampler
 from bridge.engines.scheduler import Scheduler
 from bridge.errors import ModelCorrupt, ModelLoadFailed, PromptTooLong
 from tests.fakes_engine import finished, running
-from tests.live.judging import Recording, judge_reply
+from tests.live.judging import Lent, Recording, judge_reply
 
 pytestmark = pytest.mark.live
 
@@ -63,23 +63,6 @@ def backend(starter_model: Path) -> Iterator[Recording]:
     made.prepare()
     yield made
     made.close()
-
-
-class Lent(Scheduler):
-    """A scheduler that leaves its backend open, and empty, for the next test."""
-
-    def __init__(self, backend: Recording, **more: Any) -> None:
-        backend.prepare()
-        self._lent = backend
-        super().__init__(backend, **more)
-
-    def close(self) -> None:
-        backend = self._lent
-        keep, backend.close = backend.close, lambda: None  # type: ignore[method-assign]
-        super().close()
-        backend.close = keep  # type: ignore[method-assign]
-        for seq in range(backend.n_sequences):
-            backend.clear(seq)
 
 
 @pytest.fixture
