@@ -16,7 +16,7 @@ from bridge.engines.backend import Slice
 from bridge.engines.embed_queue import QueuedEmbedder
 from bridge.engines.gguf_file import GgufFacts, read_gguf
 from bridge.engines.llama_batch import Batch
-from bridge.engines.llama_library import lib, listening, thread_count, trouble
+from bridge.engines.llama_library import give_back_memory, lib, listening, thread_count, trouble
 from bridge.engines.llama_model import Placement, buffer_bytes, place_model
 from bridge.engines.llama_vocabulary import LlamaVocabulary
 from bridge.errors import InferenceFailed, ModelLoadFailed
@@ -140,6 +140,7 @@ class LlamaNetwork:
                 self._vocabulary.closed = True
             lib.llama_model_free(self._model)
             self._model = None
+            give_back_memory()
 
     # ---- making it
 

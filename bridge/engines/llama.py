@@ -15,7 +15,7 @@ from bridge.engines.gguf_file import read_gguf
 from bridge.engines.llama_batch import Batch
 from bridge.engines.llama_context import Context, logits_of
 from bridge.engines.llama_grammar import LlamaConstraint
-from bridge.engines.llama_library import lib, thread_count
+from bridge.engines.llama_library import give_back_memory, lib, thread_count
 from bridge.engines.llama_model import Placement, place_model
 from bridge.engines.llama_sampling import Candidates, LlamaSampler, Logits
 from bridge.engines.llama_vocabulary import LlamaVocabulary
@@ -232,6 +232,7 @@ class LlamaBackend:
                 self.vocabulary.closed = True
             lib.llama_model_free(self._model)
             self._model = None
+            give_back_memory()
 
     # ---- for those who check caches
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +24,7 @@ try:
 except (ImportError, OSError, RuntimeError) as fault:
     raise ModelLoadFailed(f"llama.cpp cannot be loaded: {fault}") from fault
 
-__all__ = ["lib", "listening", "thread_count", "trouble"]
+__all__ = ["give_back_memory", "lib", "listening", "thread_count", "trouble"]
 
 log = logging.getLogger("bridge.llama")
 
@@ -77,3 +79,11 @@ def thread_count(wanted: int) -> int:
     physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
     return max(1, min(physical, allowed))
+
+
+def give_back_memory() -> None:
+    """Call once a model is freed: glibc keeps hundreds of MiB of it, spread over its threads' heaps, for later."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries have none, and keep less
+        if trim is not None:
+            trim(0)

@@ -148,7 +148,7 @@ def test_a_long_talk_trims_rarely_reads_only_what_is_new_and_its_cache_stays_rig
                     assert usage["evaluated_tokens"] <= new + engine.count(said) - (shown - old) + 4
                 estimate, said, before = budget["estimate"], turn.text("mira"), reply
                 if full or trimmed or number % 4 == 3:
-                    verdict = await asyncio.to_thread(judge_reply, backend, f"{agent_id}/mira", 128)
+                    verdict = await judged(backend, f"{agent_id}/mira")
                     assert verdict.right, (number, verdict)
                     verdicts.append(verdict)
             assert 1 <= trims <= 1 + grown / (budget["prompt_budget"] / 4)
@@ -157,6 +157,15 @@ def test_a_long_talk_trims_rarely_reads_only_what_is_new_and_its_cache_stays_rig
     mean_kl = sum(verdict.mean_kl * verdict.tokens for verdict in verdicts) / sum(v.tokens for v in verdicts)
     print(f"mean KL over {len(verdicts)} replies: {mean_kl:.5f}, worst {max(v.mean_kl for v in verdicts):.5f}")
     assert mean_kl <= MOST_KL
+
+
+async def judged(backend: Recording, sequence: str) -> Verdict:
+    """Judge beside the loop; also where the test is given up, the model stays until that is done."""
+    judging = asyncio.ensure_future(asyncio.to_thread(judge_reply, backend, sequence, 128))
+    try:
+        return await asyncio.shield(judging)
+    finally:
+        await asyncio.wait([judging])
 
 
 def common(prompt: Sequence[int], held: Sequence[int]) -> int:
