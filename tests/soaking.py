@@ -201,7 +201,7 @@ async def guests(process: Process, cast: Cast, seconds: float, seed: int) -> int
 
 
 PARTS = 4
-"""Of a soak, each followed by a look: the first one warms up."""
+"""Of a soak, each followed by a look: the first one warms up. One that is too short to tell has two."""
 
 
 def soak(log: Path, arguments: list[str], cast: Cast, seconds: float, *, growth_bytes: int) -> None:
@@ -217,13 +217,15 @@ def soak(log: Path, arguments: list[str], cast: Cast, seconds: float, *, growth_
             process.popen.kill()  # else whoever waits for a line of it would wait on
             raise
 
+    parts = PARTS if seconds > 10 else 2
+
     async def look() -> None:
         async with await ParleyClient.connect(process.endpoint, process.token) as observer:
-            await guests(process, cast, seconds / PARTS, 0)
+            await guests(process, cast, seconds / parts, 0)
             looks = [warm := await held(process, observer, cast)]
             visits = 0
-            for part in range(1, PARTS):
-                visits += await guests(process, cast, seconds / PARTS, part)
+            for part in range(1, parts):
+                visits += await guests(process, cast, seconds / parts, part)
                 looks.append(await held(process, observer, cast))
             cold = looks[-1]
             assert visits >= GUESTS

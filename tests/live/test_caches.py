@@ -366,7 +366,7 @@ def test_a_larger_window_keeps_what_was_read(starter_model: Path) -> None:
 def test_agents_that_take_turns_read_their_persona_once_and_say_what_each_says_alone(
     starter_model: Path, full: bool
 ) -> None:
-    agents, alone = (20, 20) if full else (8, 1)
+    agents, alone = (20, 20) if full else (6, 1)
     lines = ("Good evening! What is new?", "Who told you that?", "And what will you do about it?")
     ratios: list[float] = []
 
@@ -429,7 +429,9 @@ def test_agents_that_take_turns_read_their_persona_once_and_say_what_each_says_a
 # ---- memory
 
 
-@pytest.mark.parametrize(("model", "clear"), [("echo", True), ("starter-chat", False)])
+@pytest.mark.parametrize(
+    ("model", "clear"), [("echo", True), pytest.param("starter-chat", False, marks=pytest.mark.thorough)]
+)
 def test_memory_stays_flat_and_nothing_is_left_behind(starter_model: Path, full: bool, model: str, clear: bool) -> None:
     """Dialogs are kept without limit, at some 3 KB a turn. That is more than 2 % of the little that a sidecar with the
     mock weighs, so there the dialogs are emptied and moments at which they are equally long are compared."""

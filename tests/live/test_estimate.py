@@ -144,6 +144,7 @@ def test_the_context_for_decisions_takes_what_was_estimated(starter_model: Path)
     assert together.decisions == 0
 
 
+@pytest.mark.thorough
 def test_a_parked_full_window_takes_what_was_estimated(said: dict[str, Any], starter_model: Path) -> None:
     full = weighed("window")
     model = next(model for model in said["models"] if model["name"] == "starter-chat")

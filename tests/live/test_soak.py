@@ -9,7 +9,7 @@ import pytest
 from tests.real_sidecar import game
 from tests.soaking import SETTINGS, Cast, soak
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(0)]  # the soak has a bound of its own
+pytestmark = [pytest.mark.live, pytest.mark.thorough, pytest.mark.timeout(0)]  # the soak has a bound of its own
 
 
 def test_starter_models(soak_s: float, starter_model: Path, starter_embed: Path, tmp_path: Path) -> None:
