@@ -570,7 +570,8 @@ class ParleyClient:
                 raise ConnectionError("nobody is there")
             reply = answer.result()
         except (OSError, asyncio.TimeoutError):
-            self._ghosts.append(time.monotonic())
+            if not self._link.was_refused:
+                self._ghosts.append(time.monotonic())
             raise
         finally:
             for task in (answer, broke):

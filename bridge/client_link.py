@@ -7,6 +7,7 @@ is lost with it. Threading: used on one event loop only.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 
 import zmq
@@ -35,7 +36,10 @@ class Link:
         self._on_frames = on_frames
         self._on_broken = on_broken
         self._is_broken = False
+        self._has_heard_end = False
         self._closed = False
+        self.was_refused = False
+        """Whether nobody listened, so that nothing of what was sent can have come to anybody."""
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.DEALER)
         self._socket.setsockopt(zmq.LINGER, int(LINGER_S * 1000))
@@ -79,7 +83,11 @@ class Link:
     def _take(self, frames: list[bytes]) -> None:
         self._on_frames(self, frames)
 
-    def _event(self, _: list[bytes]) -> None:
+    def _event(self, frames: list[bytes]) -> None:
+        if not self._has_heard_end:
+            self._has_heard_end = True
+            # The event's number, in this machine's order. A connection that was made ends with another one first.
+            self.was_refused = int.from_bytes(frames[0][:2], sys.byteorder) == zmq.EVENT_CLOSED
         # What came before the connection broke is still to be read.
         asyncio.get_running_loop().call_soon(self._break)
 

@@ -91,12 +91,14 @@ async def connected(
 class ScriptedSidecar:
     """A ROUTER that answers Hello and else says only what the test makes it say."""
 
-    def __init__(self, heartbeat_s: float) -> None:
+    def __init__(self, heartbeat_s: float, endpoint: str = "tcp://127.0.0.1:*") -> None:
         self.heartbeat_s = heartbeat_s
         self.context = zmq.asyncio.Context()
         self.socket = self.context.socket(zmq.ROUTER)
-        port = self.socket.bind_to_random_port("tcp://127.0.0.1")
-        self.endpoint = f"tcp://127.0.0.1:{port}"
+        self.socket.bind(endpoint)
+        bound = self.socket.getsockopt(zmq.LAST_ENDPOINT)
+        assert isinstance(bound, bytes)
+        self.endpoint = bound.rstrip(b"\0").decode("ascii")
         self.identity = b""
 
     async def say(self, message: Message, request_id: int = 0, seq: int = 0, payload: bytes | None = None) -> None:
@@ -116,20 +118,23 @@ class ScriptedSidecar:
         connecting = asyncio.ensure_future(ParleyClient.connect(self.endpoint, "t"))
         hello = await self.hear()
         assert hello.message == Hello(protocol=1, client="python", token="t")
+        await self.welcome(hello.request_id)
+        return await connecting
+
+    async def welcome(self, request_id: int, *, resumed: bool = False) -> None:
         await self.say(
             SessionReady(
                 protocol=1,
                 session_id="s",
                 session_key="k",
-                resumed=False,
+                resumed=resumed,
                 last_request_id=0,
                 server_version="9",
                 schema_fingerprint="f",
                 heartbeat_s=self.heartbeat_s,
             ),
-            hello.request_id,
+            request_id,
         )
-        return await connecting
 
 
 @contextlib.asynccontextmanager
@@ -325,6 +330,38 @@ async def test_goodbye_ends_what_waits() -> None:
                 await anext(later)
         with pytest.raises(SessionExpired):
             await anext(client.turn("a", "hi"))
+
+
+@on_the_loop
+async def test_a_hello_that_nobody_heard_is_no_excuse_to_take_a_session_back() -> None:
+    """Another client has the session now. Only an own Hello that came late would be a reason to say it once more."""
+    async with scripted() as (first, client):
+        everything = client.subscribe()
+        refused = asyncio.Event()
+        real = ParleyClient._say_hello
+
+        async def say_hello(self: ParleyClient, resume: str | None, timeout: float) -> SessionReady:
+            try:
+                return await real(self, resume, timeout)
+            except OSError:
+                refused.set()
+                raise
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ParleyClient, "_say_hello", say_hello)
+            first.socket.close(linger=0)
+            await asyncio.wait_for(refused.wait(), PATIENCE_S)
+        second = ScriptedSidecar(3600.0, first.endpoint)
+        try:
+            hello = await second.hear()
+            assert isinstance(hello.message, Hello) and hello.message.resume == "k"
+            await second.welcome(hello.request_id, resumed=True)
+            await second.say(Goodbye(reason="replaced"))
+            with pytest.raises(SessionExpired, match="replaced"):
+                async for _ in everything:
+                    pass
+        finally:
+            second.context.destroy(linger=0)
 
 
 @on_the_loop
