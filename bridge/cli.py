@@ -375,7 +375,8 @@ def bench(
     section: Annotated[
         list[str] | None,
         typer.Option(
-            help="batching, first-token, parking, overhead, knowledge-search or embedding; all by default.",
+            help="batching, first-token, parking, overhead, classifier, knowledge-search, embedding, frames or stalls; "
+            "all by default.",
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="How often each side is measured, in turn.", min=1, max=50)] = 5,

@@ -6,7 +6,6 @@ the same file, with the same threads, KV type, sampler chain and prompts, withou
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import platform
@@ -17,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bridge.bench import classify, knowledge
+from bridge.bench import classify, knowledge, wire
 from bridge.bench import sections as engine
 from bridge.bench.sections import Section, Setup
 from bridge.catalog import read_catalog
@@ -25,8 +24,9 @@ from bridge.config import load_settings
 from bridge.engines.llama_library import thread_count
 from bridge.errors import InvalidValue, ModelLoadFailed
 from bridge.model_files import locate
+from bridge.transport import run_on_selector_loop
 
-SECTIONS = {**engine.SECTIONS, **classify.SECTIONS, **knowledge.SECTIONS}
+SECTIONS = {**engine.SECTIONS, **classify.SECTIONS, **knowledge.SECTIONS, **wire.SECTIONS}
 
 
 def run_bench(
@@ -47,7 +47,7 @@ def run_bench(
         path = locate(entry, settings, lambda *_: None)
         setup = Setup(path, entry.kv_cache_type, threads, rounds, tokens, counts, lambda text: status.update(text))
         for name in sections or SECTIONS:
-            results[name] = asyncio.run(SECTIONS[name](setup))
+            results[name] = run_on_selector_loop(SECTIONS[name](setup))
     stdout = Console(file=sys.stdout)
     stdout.print(f"{model}, {threads} threads, KV {entry.kv_cache_type}, medians of {rounds} rounds")
     for section in results.values():

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 def test_every_section_gives_its_figures(starter_model: Path, starter_embed: Path, tmp_path: Path, full: bool) -> None:
     quick = ["batching", "overhead", "classifier"]
-    sections_run = [*quick, "first-token", "parking", "embedding"] if full else quick
+    sections_run = [*quick, "first-token", "parking", "embedding", "frames", "stalls"] if full else quick
     out = tmp_path / "bench.json"
     command = [
         sys.executable,
@@ -43,6 +43,9 @@ def test_every_section_gives_its_figures(starter_model: Path, starter_embed: Pat
         assert sections["embedding"]
         assert len(sections["first-token"]["rows"]) == 4
         assert sections["parking"]["restored_ms"] > 0
+        frames = sections["frames"]
+        assert frames["frames_per_s"] > 0 and frames["frames_per_s_beside_a_stalled_client"] > 0
+        assert all(took > 0 for took in sections["stalls"].values()) and len(sections["stalls"]) == 4
     assert "outside decode and draw" in done.stdout
 
 
