@@ -13,6 +13,7 @@ import typer
 
 from bridge.cli_knowledge import kb_app
 from bridge.cli_models import models_app
+from bridge.cli_package import package_app, probe_llama
 from bridge.cli_shared import print_json
 from bridge.cli_status import status, top
 
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.add_typer(models_app, name="models")
 app.add_typer(kb_app, name="kb")
+app.add_typer(package_app, name="package")
 
 WorkflowFile = Annotated[Path, typer.Argument(metavar="FILE", help="A .workflow.json file.", show_default=False)]
 NodeName = Annotated[str, typer.Argument(metavar="NODE", help="The node's name.", show_default=False)]
@@ -157,6 +159,7 @@ def serve(
 
 app.command()(status)
 app.command()(top)
+app.command("probe-llama", hidden=True)(probe_llama)
 
 
 @app.command()
@@ -288,7 +291,7 @@ def schema() -> None:
 
 @app.command()
 def codegen(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="What to write: docs.", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="What to write: docs or unity.", show_default=False)],
     out: Annotated[
         Path | None, typer.Option(help="Where to write it; the target's own folder by default.", show_default=False)
     ] = None,
@@ -299,7 +302,7 @@ def codegen(
     The target's own folder has the packaged node types only; another one named by --out has installed ones too. With
     --check the exit code is 1 where something is stale.
     """
-    from bridge.codegen import TARGETS, difference, emit, write
+    from bridge.codegen import TARGETS, CannotEmit, difference, emit, write
     from bridge.node import packaged_registry
 
     chosen = TARGETS.get(target)
@@ -308,7 +311,10 @@ def codegen(
     folder = out or Path(chosen.folder)
     # The target's own folder describes Parley, whatever else happens to be installed.
     own = folder.resolve() == Path(chosen.folder).resolve()
-    pages = emit(chosen, _guard(packaged_registry) if own else _registry())
+    try:
+        pages = emit(chosen, _guard(packaged_registry) if own else _registry())
+    except CannotEmit as fault:
+        _fail(f"cannot generate {target}: {fault}", code=1)
     if not check:
         try:
             for name in write(chosen, pages, folder):
@@ -316,6 +322,8 @@ def codegen(
         except OSError as fault:
             _fail(f"cannot write {fault.filename or folder}: {fault.strerror}", code=1)
         return
+    if out is None and not folder.is_dir():
+        _fail(f"there is no folder {folder} here; run this in a checkout of Parley, or name another with --out", code=1)
     stale = difference(chosen, pages, folder)
     if stale:
         sys.stdout.write(stale)

@@ -27,6 +27,10 @@ ToolCallFormat = Literal["chatml", "llama3", "mistral", "generic"]
 GapReason = Literal["merged", "sound", "dropped"]
 StorageKind = Literal["List", "Map", "Multimap"]
 ModelStatus = Literal["Absent", "Downloading", "Downloaded", "Local", "Loaded"]
+ModelType = Literal["language", "embedding", "tts"]
+CachePlace = Literal["resident", "parked", "none"]
+CacheAction = Literal["Stats", "Park", "Drop"]
+GoodbyeReason = Literal["shutdown", "replaced", "bye", "expired"]
 VariableValue = bool | int | float | str | list[str]
 
 MAX_U64 = 2**64 - 1
@@ -190,8 +194,8 @@ class ShortReply(Record):
 class ShortInteraction(Record):
     """One turn in the short form of a dialog."""
 
-    user: str = ""
-    replies: list[ShortReply] = Field(default_factory=list)
+    user: str = Field(default="", description="The player's line; empty: a character began.")
+    replies: list[ShortReply] = Field(default_factory=list, description="What the characters say, in order.")
 
 
 class CacheInfo(Record):
@@ -200,9 +204,7 @@ class CacheInfo(Record):
     node_name: str = Field(description="The node.")
     tokens: int = Field(description="Tokens of its prompt that are kept.")
     bytes: int = Field(description="Bytes of the KV cache: of the resident part, or of the parked copy.")
-    where: Literal["resident", "parked", "none"] = Field(
-        description="resident: in the model's context; parked: in host memory."
-    )
+    where: CachePlace = Field(description="resident: in the model's context; parked: in host memory.")
 
 
 class TurnError(Record):
@@ -235,7 +237,7 @@ class ModelInfo(Record):
     """One row of `Models`."""
 
     name: str = Field(description="What workflows call it.")
-    type: Literal["language", "embedding", "tts"] = Field(description="What it can do.")
+    type: ModelType = Field(description="What it can do.")
     engine: str = Field(description="What runs it.")
     status: ModelStatus = Field(description="Whether its file is there, and whether it is in memory.")
     context_size: int = Field(default=0, description="Tokens of the window; 0: as the file says.")
@@ -265,7 +267,7 @@ class ModelLoad(Record):
     """A model in memory and what it has to do, as `Status` shows it."""
 
     name: str = Field(description="What workflows call it.")
-    type: Literal["language", "embedding", "tts"] = Field(description="What it can do.")
+    type: ModelType = Field(description="What it can do.")
     backend: str = Field(default="", description="Where it computes, such as CPU.")
     users: int = Field(default=0, description="Agents and storages that hold it, and LoadModel.")
     bytes_in_memory: int = Field(default=0, description="What it holds.")
@@ -307,7 +309,7 @@ class SessionReady(Reply):
     session_id: str = Field(description="The session in the sidecar's log; not secret.")
     session_key: str = Field(description="Secret; lets this client take the session up again.")
     resumed: bool = Field(description="Whether an earlier session was taken up again.")
-    last_request_id: int = Field(description="The highest request_id that this session has answered.")
+    last_request_id: int = Field(ge=0, le=MAX_U64, description="The highest request_id that this session has answered.")
     server_version: str = Field(description="The version of the sidecar.")
     schema_fingerprint: str = Field(description="Equal fingerprints: both sides were made from one schema.")
     heartbeat_s: float = Field(description="Seconds between two Pings of the client.")
@@ -551,7 +553,7 @@ class ManageCache(Request):
     """Looks at, parks or drops what the nodes of an agent keep of their prompts."""
 
     agent_id: str = Field(description="The conversation, as AgentCreated named it.")
-    action: Literal["Stats", "Park", "Drop"] = Field(
+    action: CacheAction = Field(
         description="Stats only looks; Park moves it out of the model's context, Drop forgets it."
     )
 
@@ -725,8 +727,8 @@ class Warning(Push):
 class Gap(Push):
     """Stands in the place of frames that are not kept any more. Its own `seq` is `to_seq`."""
 
-    from_seq: int = Field(description="The first `seq` that is not sent again.")
-    to_seq: int = Field(description="The last one.")
+    from_seq: int = Field(ge=0, le=MAX_U64, description="The first `seq` that is not sent again.")
+    to_seq: int = Field(ge=0, le=MAX_U64, description="The last one.")
     reason: GapReason = Field(
         default="dropped",
         description="merged: nothing is lost, their text is in a later frame of the same step; sound: audio is lost; "
@@ -737,9 +739,7 @@ class Gap(Push):
 class Goodbye(Push):
     """The sidecar ends this session or this socket."""
 
-    reason: Literal["shutdown", "replaced", "bye", "expired"] = Field(
-        description="Why: replaced means that another socket took the session up."
-    )
+    reason: GoodbyeReason = Field(description="Why: replaced means that another socket took the session up.")
 
 
 MESSAGES: dict[str, type[Message]] = {**REQUESTS, **REPLIES, **PUSHES}

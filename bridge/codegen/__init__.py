@@ -22,6 +22,10 @@ Pages = Mapping[str, str]
 """Text by path below the target's folder, with `/` between the parts."""
 
 
+class CannotEmit(ValueError):
+    """A node type or message for which a target has no form; the message names it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One thing that can be generated."""
@@ -39,13 +43,17 @@ class Target:
 
 
 TARGETS: dict[str, Target] = {
-    target.name: target for target in (Target("docs", "bridge.codegen.docs", "docs/reference"),)
+    target.name: target
+    for target in (
+        Target("docs", "bridge.codegen.docs", "docs/reference"),
+        Target("unity", "bridge.codegen.csharp", "unity_package/Runtime/Core/Generated"),
+    )
 }
 """Every target by name."""
 
 
 def emit(target: Target, registry: Registry) -> Pages:
-    """The target's pages."""
+    """The target's pages. Raises CannotEmit."""
     pages: Pages = importlib.import_module(target.module).emit(registry)
     return pages
 

@@ -40,7 +40,7 @@ def rows_of(model: type[BaseModel], link: Link) -> list[Row]:
         Row(
             name=name,
             type=type_text(properties[name], link),
-            default="" if info.is_required() else json.dumps(_default(info), ensure_ascii=False),
+            default="" if info.is_required() else json.dumps(default_of(info), ensure_ascii=False),
             bounds=bounds_text(properties[name]),
             meaning=info.description or "",
             info=info,
@@ -123,7 +123,8 @@ def docstring(model: type) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
 
 
-def _default(info: FieldInfo) -> Any:
+def default_of(info: FieldInfo) -> Any:
+    """The default of a field that has one, as JSON; of a record only what differs from the record's own defaults."""
     value = info.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_defaults=True)
