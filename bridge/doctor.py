@@ -26,6 +26,7 @@ from bridge.engines.gguf_file import read_gguf
 from bridge.engines.llama_facts import LlamaFacts, gpu_signs, rebuild_command
 from bridge.errors import InvalidValue, ParleyError
 from bridge.estimate import Estimate, estimate_workflow, mib
+from bridge.frozen import IS_FROZEN, PROBE_COMMAND
 from bridge.model_files import disk_status, model_paths, models_folder
 from bridge.node import ENTRY_POINT_GROUP, NodeTypeClash, default_registry
 from bridge.packaged_embedding import REQUIREMENTS, install_command
@@ -75,7 +76,7 @@ class Patient:
     workflow: Path | None = None
     compile: Compile | None = None
     """Compiles `workflow`."""
-    probe: tuple[str, ...] = (sys.executable, "-c", _PROBE)
+    probe: tuple[str, ...] = (sys.executable, PROBE_COMMAND) if IS_FROZEN else (sys.executable, "-c", _PROBE)
     probe_s: float = PROBE_S
     root: Path = Path("/")
     """Where the system's own files are."""

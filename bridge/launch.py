@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from bridge.client import ParleyClient
 from bridge.errors import ParleyError
+from bridge.frozen import parley_command
 
 
 class SidecarFailed(Exception):
@@ -31,7 +32,7 @@ class Sidecar:
     """A sidecar of our own: `async with Sidecar() as sidecar` starts it, and it is gone afterwards.
 
     It also goes when this process does. `on_stderr` gets its stderr line by line, on a thread of its own; without
-    it the lines go to this process's stderr. `command` stands in for `python -m bridge serve`.
+    it the lines go to this process's stderr. `command` stands in for `parley serve`.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Sidecar:
         self.curve_public_key = ""
         """What clients need where its settings make it encrypt; empty: it does not."""
         self.pid = 0
-        self._command = [*(command or [sys.executable, "-m", "bridge", "serve"]), *arguments]
+        self._command = [*(command or [*parley_command(), "serve"]), *arguments]
         self._on_stderr = on_stderr
         self._environment = environment
         self._ready_timeout_s = ready_timeout_s

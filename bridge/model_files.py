@@ -10,11 +10,12 @@ import orjson
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field
 
-from bridge.catalog import CatalogEntry
+from bridge.catalog import CatalogEntry, Source
 from bridge.config import Settings
 from bridge.engines.gguf_file import read_gguf
 from bridge.errors import ModelCorrupt, ModelLoadFailed, ParleyError
 from bridge.files import write_atomically
+from bridge.frozen import shipped_models
 from bridge.packaged_model import package_folders
 from bridge.protocol import ModelStatus
 from bridge.wording import cut
@@ -67,14 +68,25 @@ def models_folder(settings: Settings) -> Path:
 
 
 def model_paths(entry: CatalogEntry, settings: Settings) -> list[Path]:
-    """The model's files, there or not, in the order of the entry's `source.names`; the first is the one to load."""
+    """The model's files, there or not, in the order of the entry's `source.names`; the first is the one to load.
+
+    Files that came with a packaged sidecar go before those of the user's folder, where all of them came.
+    """
     source = entry.source
-    if source.huggingface:
-        folder = models_folder(settings) / source.huggingface.replace("/", "--")
-        return [folder / name for name in source.files]
     if source.path:
         return [Path(source.path, name) for name in source.files] or [Path(source.path)]
-    return [models_folder(settings) / source.file] if source.file else []
+    shipped = shipped_models()
+    if shipped is not None:
+        found = _paths_below(shipped, source)
+        if found and all(is_file(path) for path in found):
+            return found
+    return _paths_below(models_folder(settings), source)
+
+
+def _paths_below(folder: Path, source: Source) -> list[Path]:
+    if source.huggingface:
+        return [folder / source.huggingface.replace("/", "--") / name for name in source.files]
+    return [folder / source.file] if source.file else []
 
 
 def part_of(path: Path) -> Path:
@@ -175,7 +187,7 @@ def locate(entry: CatalogEntry, settings: Settings, report: Report) -> Path:
             from bridge.packaged_model import assemble as make
 
         digest = source.sha256_of(source.file)
-        return make(entry.name, source.package, models_folder(settings) / source.file, digest, report)
+        return make(entry.name, source.package, paths[0], digest, report)
     raise ModelLoadFailed(f"the catalog entry '{entry.name}' names no source; give it a path or a package")
 
 

@@ -12,11 +12,11 @@ import bridge
 
 ROOT = Path(bridge.__file__).parent
 
-LEAVES = {"protocol", "errors", "config", "wording", "files", "data", "workers"}
+LEAVES = {"protocol", "errors", "config", "wording", "files", "data", "workers", "frozen"}
 ROOMS = [
     {"__main__", "cli", "cli_shared", "cli_models", "cli_knowledge", "doctor", "estimate", "codegen", "chat",
      "chat_screen", "chat_keyboard", "bench", "serve", "client", "client_link", "companion", "launch",
-     "schema", "log", "cli_status", "status_view"},
+     "schema", "log", "cli_status", "status_view", "cli_package", "packaging"},
     {"server", "transport", "codec", "outbox", "peer", "curve"},
     {"session", "order"},
     {"agent"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +40,32 @@ def test_a_missing_compiler_is_named_before_pip_fails(
     assert "C++ compiler" in capsys.readouterr().err
     monkeypatch.setattr(tasks, "wheel_cached", lambda: True)
     assert tasks.check_compiler() == 0
+
+
+def test_where_mono_is_missing_it_is_installed_or_what_is_skipped_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said: list[list[str]] = []
+    there = [False]
+
+    def apt(command: list[str], **options: object) -> None:
+        said.append(command)
+        there[0] = "install" in command
+
+    monkeypatch.setattr(tasks, "csharp_there", lambda: there[0])
+    monkeypatch.setattr(subprocess, "run", apt)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(os, "getuid", lambda: 1000, raising=False)
+    tasks.prepare_csharp()
+    assert said == []
+    [line] = capsys.readouterr().err.splitlines()
+    assert "test_unity" in line and "Mono is missing" in line
+    monkeypatch.setattr(os, "getuid", lambda: 0, raising=False)
+    tasks.prepare_csharp()
+    assert said[1][:2] == ["apt-get", "install"] and set(tasks.CSHARP) <= set(said[1])
+    assert "skipped" not in capsys.readouterr().err
+    tasks.prepare_csharp()
+    assert len(said) == 2
 
 
 def test_the_pinned_llama_is_the_same_everywhere() -> None:

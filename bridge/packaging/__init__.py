@@ -1,0 +1,7 @@
+"""What makes Parley ready to be handed on: the Unity package, the sidecar as a folder that needs no Python."""
+
+from __future__ import annotations
+
+
+class PackagingFailed(Exception):
+    """Something cannot be packaged. The message is one sentence for whoever asked, with what to do about it."""
