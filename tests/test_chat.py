@@ -1239,6 +1239,7 @@ def test_ctrl_c_stops_an_answer_and_then_the_chat(tmp_path: Path) -> None:
     assert not sidecar.is_running()
 
 
+@pytest.mark.thorough
 @posix_only
 def test_a_second_ctrl_c_leaves_a_sidecar_that_hangs(tmp_path: Path) -> None:
     file = str(write(tmp_path, two_speakers()))
@@ -1344,6 +1345,7 @@ def test_a_conversation_in_a_terminal(tmp_path: Path) -> None:
         assert run.is_as_before()
 
 
+@pytest.mark.thorough
 @posix_only
 def test_keys_pressed_during_an_answer_wait_unseen_for_the_next_prompt(tmp_path: Path) -> None:
     file = str(write(tmp_path, two_speakers()))

@@ -241,6 +241,7 @@ def test_a_cache_that_was_shifted_along_is_noticed(backend: Recording, prompts: 
     assert not judge(backend, reply.read, reply.seen, 128).right
 
 
+@pytest.mark.thorough
 def test_a_prefix_of_somebody_else_is_noticed(backend: Recording, prompts: tuple[list[int], list[int]]) -> None:
     prompt, other = prompts
     read(backend, [*other[:300], *prompt[300:]])
@@ -268,6 +269,7 @@ def goes_on(backend: Recording, prompt: Sequence[int], line: str = "And then?") 
     return [*prompt, *backend.vocabulary.tokenize([Segment(f"\nGuest: {line}\nMira:")])]
 
 
+@pytest.mark.thorough
 def test_a_parked_state_keeps_only_the_window_and_goes_on_as_if_it_had_stayed(backend: Recording) -> None:
     async def work() -> None:
         async with running(Lent(backend, prompt_chunk=128, park_bytes=2**30)) as scheduler:
@@ -312,6 +314,7 @@ def test_a_cut_inside_the_window_is_a_clean_reading_anew(backend: Recording) -> 
     run(work)
 
 
+@pytest.mark.thorough
 def test_a_cut_inside_the_window_that_is_not_refused_is_noticed(
     backend: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +331,7 @@ def test_a_cut_inside_the_window_that_is_not_refused_is_noticed(
     run(work)
 
 
+@pytest.mark.thorough
 def test_a_prompt_that_replays_less_is_parked_as_far_as_it_comes_back(backend: Recording) -> None:
     async def work() -> None:
         async with running(Lent(backend, prompt_chunk=128, park_bytes=2**30)) as scheduler:
@@ -363,6 +367,7 @@ def test_a_larger_window_keeps_what_was_read(starter_model: Path) -> None:
 # ---- many agents on few places
 
 
+@pytest.mark.thorough
 def test_agents_that_take_turns_read_their_persona_once_and_say_what_each_says_alone(
     starter_model: Path, full: bool
 ) -> None:

@@ -155,7 +155,9 @@ def test_without_memory_for_it_decisions_share_and_the_log_says_so(
     assert said == ["there is no room for decisions of their own (out of memory): what else runs may move their scores"]
 
 
-@pytest.mark.parametrize("letter", ["A", "B", "C", "D"])
+@pytest.mark.parametrize(
+    "letter", [pytest.param("A", marks=pytest.mark.thorough), "B", "C", pytest.param("D", marks=pytest.mark.thorough)]
+)
 def test_the_scores_are_those_of_the_letters(starter_model: Path, letter: str) -> None:
     """A model that has seen one answer only expects it: so the right tokens are read at the right place."""
     examples = [{**line, "text": letter} if line["speaker"] == "Answer" else line for line in EXAMPLES]

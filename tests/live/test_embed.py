@@ -200,6 +200,7 @@ def test_a_crowded_gpu_gets_fewer_layers_and_a_crowded_machine_an_error(
         load_embedder(starter_embed, settings=Settings(n_gpu_layers=0))
 
 
+@pytest.mark.thorough
 def test_unloading_frees_the_model(starter_embed: Path) -> None:
     def once() -> int:
         made = load_embedder(starter_embed, settings=Settings())

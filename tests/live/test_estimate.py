@@ -116,6 +116,7 @@ def tavern(starter_model: Path, starter_embed: Path) -> dict[str, Any]:
     return weighed("tavern")
 
 
+@pytest.mark.thorough
 def test_the_loaded_models_take_what_was_estimated(said: dict[str, Any], tavern: dict[str, Any]) -> None:
     estimated = {model["name"]: model for model in said["models"]}
     assert set(estimated) == set(tavern["loaded"])
@@ -125,6 +126,7 @@ def test_the_loaded_models_take_what_was_estimated(said: dict[str, Any], tavern:
         assert estimated[name]["loaded"] == pytest.approx(measured, rel=TOLERANCE), name
 
 
+@pytest.mark.thorough
 def test_the_tavern_s_parked_sequences_take_what_was_estimated(tavern: dict[str, Any], starter_model: Path) -> None:
     shape = llama_memory.shape_of(read_gguf(starter_model))
     parked = [row for row in tavern["parked"] if row[1] == "parked"]
@@ -153,6 +155,7 @@ def test_a_parked_full_window_takes_what_was_estimated(said: dict[str, Any], sta
     assert model["per_parked"] == pytest.approx(full["bytes"], rel=TOLERANCE)
 
 
+@pytest.mark.thorough
 def test_the_process_grows_by_about_what_was_estimated(said: dict[str, Any], tavern: dict[str, Any]) -> None:
     """Pages that were never touched are not resident, and libraries are loaded meanwhile: a wide bound."""
     assert 0.6 * said["cpu"]["ram"] < tavern["grown"] < 1.5 * said["cpu"]["ram"]

@@ -133,6 +133,7 @@ async def one(scheduler: Scheduler, asked: GenerateRequest) -> Any:
     return await finished(scheduler.generate(asked))
 
 
+@pytest.mark.thorough
 def test_deterministic_texts_do_not_depend_on_what_runs_beside(starter_model: Path) -> None:
     settings = Settings(resident_sequences=4, prompt_chunk=32, deterministic=True)
 

@@ -47,7 +47,7 @@ def test_while_a_model_loads(starter_model: Path, tmp_path: Path) -> None:
     starts_again(tmp_path, *arguments, model="starter-chat")
 
 
-@pytest.mark.parametrize("part", ["the prompt is read", "tokens stream"])
+@pytest.mark.parametrize("part", [pytest.param("the prompt is read", marks=pytest.mark.thorough), "tokens stream"])
 def test_while_it_generates(part: str, starter_model: Path, tmp_path: Path) -> None:
     arguments = arguments_of(tmp_path, starter_model)
     persona = "The inn stands by the harbour, and the rain falls on its roof. " * (120 if "prompt" in part else 1)
@@ -70,6 +70,7 @@ def test_while_it_generates(part: str, starter_model: Path, tmp_path: Path) -> N
     starts_again(tmp_path, *arguments, model="starter-chat")
 
 
+@pytest.mark.thorough
 def test_while_an_index_is_built(starter_embed: Path, tmp_path: Path) -> None:
     arguments = arguments_of(tmp_path, starter_embed)
     folder = write_knowledge(tmp_path / "storages", "starter-embed", 1500)

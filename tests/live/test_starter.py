@@ -48,6 +48,7 @@ def test_cancel_while_the_prompt_is_read_and_the_next_turn_works(starter_model: 
     run(work)
 
 
+@pytest.mark.thorough
 def test_a_summary_by_a_real_model_stands_in_for_the_oldest_turns(starter_model: Path) -> None:
     async def work() -> None:
         async with talking(read_catalog()["starter-chat"]) as talk:

@@ -256,6 +256,7 @@ def test_a_grammar_that_llama_refuses_is_a_failed_inference(
     assert write(scheduler, "Hello.", seed=1, max_tokens=4).tokens
 
 
+@pytest.mark.thorough
 def test_what_is_drawn_does_not_depend_on_how_much_is_looked_at(
     scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
