@@ -30,10 +30,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--full"):
-        for item in items:
-            if item.get_closest_marker("thorough"):
-                item.add_marker(pytest.mark.skip(reason="takes long: only with --full"))
+    full = config.getoption("--full")
+    for item in items:
+        if not full and item.get_closest_marker("thorough"):
+            item.add_marker(pytest.mark.skip(reason="takes long: only with --full"))
+        if full and not item.get_closest_marker("timeout"):
+            # The stated counts on one slow core: this is for what hangs.
+            item.add_marker(pytest.mark.timeout(600))
 
 
 @pytest.fixture(scope="session")

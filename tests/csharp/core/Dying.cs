@@ -199,6 +199,7 @@ public static class Dying
         int level = 0;
         int[] levels = { 1, 1, 1 };
         world.Core.Start();
+        long killed = 0;
         for (int kill = 0; kill < (int)world.Settings["kills"]; kill++)
         {
             bool waitsForAgents = dice.Next(3) > 0;
@@ -233,10 +234,13 @@ public static class Dying
             }
             if (World.IsThere(world.Core.SidecarPid))
             {
+                killed = world.Core.SidecarPid;
                 world.Kill();
             }
         }
-        world.Until(() => world.Core.State == CoreState.Ready, "all is there at last");
+        // One that was killed a moment ago still counts as ready until somebody notices.
+        world.Until(
+            () => world.Core.State == CoreState.Ready && world.Core.SidecarPid != killed, "all is there at last");
         world.Until(() => all.TrueForAll(one => !one.Agent.IsBusy), "nothing runs");
         for (int who = 0; who < all.Count; who++)
         {
