@@ -174,6 +174,8 @@ public static class Breaking
             }
         };
         world.Core.Start();
+        world.Until(() => world.Core.State == CoreState.Ready, "the first session is there");
+        world.Core.Request(new ListModels(), (reply, fault) => { });
         world.Until(() => world.Count("gone") == 1, "the session expires");
         world.Until(() => world.Core.State == CoreState.Ready, "another session is there");
         Frames(world, 100);
