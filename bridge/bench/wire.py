@@ -85,7 +85,7 @@ def _workflow(model: str) -> dict[str, Any]:
 
 async def frames(setup: Setup) -> Section:
     """AnswerText frames a second that one client gets from mock agents, alone and beside one that does not read."""
-    models = [_mock("fast", WORDS, TOKENS_PER_S), _mock("steady", WORDS, 20.0)]
+    models = [_mock("fast", WORDS, TOKENS_PER_S), _mock("steady", WORDS, 200.0)]
     alone, beside = [], []
     async with (
         _sidecar(models, resident_sequences=str(AGENTS + UNREAD)) as process,
