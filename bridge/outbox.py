@@ -52,17 +52,27 @@ class _Kept:
 
 
 class Outbox:
-    """The one who counts `seq`. Sends at once what the peer takes; the rest goes on when the peer does."""
+    """The one who counts `seq`. Sends at once what the peer takes; the rest waits for `flush`.
 
-    def __init__(self, send: Callable[[Sequence[bytes]], Sent], limit_bytes: int) -> None:
+    `on_full` is called where the peer takes no more: `flush` is to be called again, after a while.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[Sequence[bytes]], Sent],
+        limit_bytes: int,
+        on_full: Callable[[], None] = lambda: None,
+    ) -> None:
         self.seq = 0
         self.acknowledged = 0
         self.kept_bytes = 0
         self.attached = True
         self._closed = False
+        self._full = False
         self._kept: deque[_Kept] = deque()
         self._unsent: deque[_Kept] = deque()
         self._send = send
+        self._on_full = on_full
         self._limit_bytes = limit_bytes
         self._shrink_above = limit_bytes
 
@@ -83,7 +93,8 @@ class Outbox:
         self._unsent.append(kept)
         self.kept_bytes += kept.size
         size = kept.size
-        self.flush()
+        if not self._full:  # to ask a full peer with every frame would cost the others their time
+            self._send_on()
         if self.kept_bytes > self._shrink_above:
             self._shrink()
         return size
@@ -92,16 +103,28 @@ class Outbox:
         """Send with `seq` 0, now or never: what says nothing of what was before or comes after."""
         self._send(encode(message, request_id=request_id))
 
-    def flush(self) -> None:
-        """Send on as much as the peer takes."""
+    def flush(self) -> bool:
+        """Send on as much as the peer takes. True where that was anything."""
+        self._full, waiting = False, len(self._unsent)
         while self._unsent and self.attached:
             kept = self._unsent[0]
             sent = self._send(kept.frames)
             if sent is not Sent.YES:
-                self.attached = sent is not Sent.GONE
-                return
+                self._full, self.attached = sent is Sent.FULL, sent is not Sent.GONE
+                break
             kept.sent, kept.waiting = True, False
             self._unsent.popleft()
+        return len(self._unsent) < waiting
+
+    def _send_on(self) -> None:
+        self.flush()
+        if self._full:
+            self._on_full()
+
+    @property
+    def is_full(self) -> bool:
+        """The peer took no more when it was last tried."""
+        return self._full and self.attached and bool(self._unsent)
 
     @property
     def is_waiting(self) -> bool:
@@ -145,7 +168,7 @@ class Outbox:
             # Nothing of it has come to a new socket, and what came to the old one was just acknowledged.
             kept.sent = kept.sent and send is None
         self._unsent = deque(self._kept)
-        self.flush()
+        self._send_on()
 
     # ---- the end ----
 

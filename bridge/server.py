@@ -65,6 +65,9 @@ FLUSH_TIMEOUT_S = 0.2
 PARTED_S = 15.0
 """For so long the last frames of an ended session wait for a client that does not take them."""
 LINGER_S = 0.25
+RETRY_S = (0.001, 0.016)
+"""When a client that takes no more is tried again: at first, and at last where it still takes nothing. ZeroMQ tells
+nobody when a peer of a ROUTER has room again, and a try with every turn of the loop costs the others."""
 
 PushTo = Callable[[Push, bytes | None], None]
 """Sends to the client of one session. Call it on the event loop's thread."""
@@ -101,7 +104,6 @@ class Server:
         self._limits = Limits(settings.max_json_bytes, settings.max_payload_bytes)
         self._router = Router(
             self._on_message,
-            self._flush,
             max_part_bytes=2 * max(settings.max_json_bytes, settings.max_payload_bytes),
         )
         self._behind: dict[bytes, deque[list[bytes]]] = {}
@@ -111,6 +113,8 @@ class Server:
         self._sessions: dict[bytes, Peer] = {}
         """By the digest of their key: also those whose socket is gone."""
         self._parted: list[tuple[float, Outbox]] = []
+        self._retry: asyncio.TimerHandle | None = None
+        self._retry_s = RETRY_S[0]
         self._background: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop_requested = False
@@ -290,7 +294,9 @@ class Server:
             )
         peer = Peer(
             identity,
-            Outbox(functools.partial(self._router.send, identity), self._settings.resume_buffer_bytes),
+            Outbox(
+                functools.partial(self._router.send, identity), self._settings.resume_buffer_bytes, self._flush_later
+            ),
             self._limits.json_bytes,
             is_owner=is_owner,
             now=self._clock(),
@@ -378,11 +384,22 @@ class Server:
         """Send with `seq` 0, outside of any outbox: what the peer does not take now is let go."""
         return self._router.send(identity, encode(message, request_id=request_id))
 
+    def _flush_later(self) -> None:
+        if self._retry is None and self._loop is not None:
+            self._retry = self._loop.call_later(self._retry_s, self._flush)
+
     def _flush(self) -> None:
-        for peer in self._sessions.values():
-            peer.outbox.flush()
-        for _, outbox in self._parted:
-            outbox.flush()
+        if self._retry is not None:
+            self._retry.cancel()
+            self._retry = None
+        outboxes = [peer.outbox for peer in self._sessions.values()] + [outbox for _, outbox in self._parted]
+        went_on = any([outbox.flush() for outbox in outboxes])
+        if any(outbox.is_full for outbox in outboxes):
+            first, last = RETRY_S
+            self._retry_s = first if went_on else min(2 * self._retry_s, last)
+            self._flush_later()
+        else:
+            self._retry_s = RETRY_S[0]
         if not any(peer.outbox.is_waiting and not peer.is_detached for peer in self._sessions.values()):
             self._all_sent.set()
 

@@ -106,7 +106,6 @@ class LoopSocket:
 
     `on_message` gets all parts of a message but those beyond `max_parts`, which are read and let go. After `batch`
     messages the loop turns once, so that what they started has begun before the next ones are read.
-    `after_read` is called after each wake-up: also when a peer that was full takes frames again.
     """
 
     def __init__(
@@ -116,13 +115,11 @@ class LoopSocket:
         *,
         max_parts: int,
         batch: int,
-        after_read: Callable[[], None] = lambda: None,
     ) -> None:
         self._socket = socket
         self._on_message = on_message
         self._max_parts = max_parts
         self._batch = batch
-        self._after_read = after_read
         self._loop: asyncio.AbstractEventLoop | None = None
         self._fd = -1
         self._look_scheduled = False
@@ -182,7 +179,6 @@ class LoopSocket:
         else:
             self._pausing = True
             self._loop.call_soon(self._go_on)
-        self._after_read()
 
     def _go_on(self) -> None:
         self._pausing = False
@@ -216,7 +212,6 @@ class Router:
     def __init__(
         self,
         on_message: Callable[[bytes, list[bytes]], None],
-        after_read: Callable[[], None],
         *,
         max_part_bytes: int,
     ) -> None:
@@ -231,9 +226,7 @@ class Router:
         self._socket.setsockopt(zmq.MAXMSGSIZE, max_part_bytes)
         # One part more than a message may have: enough for the codec to see that there were too many. One message
         # at a time: a request whose coroutine has not begun must not be overtaken by the next one.
-        self._reader = LoopSocket(
-            self._socket, self._dispatch, max_parts=1 + MAX_PARTS + 1, batch=1, after_read=after_read
-        )
+        self._reader = LoopSocket(self._socket, self._dispatch, max_parts=1 + MAX_PARTS + 1, batch=1)
         self._doorkeeper = curve.Doorkeeper()
         self._door = self._doorkeeper.monitor(self._context, self._socket)
         self._door_reader = LoopSocket(self._door, self._doorkeeper.take, max_parts=2, batch=1)

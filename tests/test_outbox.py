@@ -64,11 +64,22 @@ def read(wire: Wire) -> list[str]:
 @pytest.mark.parametrize("state", [Sent.FULL, Sent.GONE])
 def test_what_cannot_be_sent_waits_in_order(state: Sent) -> None:
     wire = Wire()
-    outbox = Outbox(wire.send, 10_000)
+    asked: list[Sent] = []
+
+    def send(frames: Sequence[bytes]) -> Sent:
+        asked.append(wire.state)
+        return wire.send(frames)
+
+    full: list[bool] = []
+    outbox = Outbox(send, 10_000, lambda: full.append(True))
     outbox.put(text())
     wire.state = state
     outbox.put(text())
     outbox.put(Ok(), request_id=3)
+    assert asked == [Sent.YES, state]  # and not once more with every frame
+    assert len(full) == (state is Sent.FULL)
+    assert outbox.is_full is (state is Sent.FULL)
+    assert not outbox.flush()
     assert outbox.is_waiting
     assert outbox.attached is (state is Sent.FULL)
     wire.state = Sent.YES
@@ -79,8 +90,9 @@ def test_what_cannot_be_sent_waits_in_order(state: Sent) -> None:
         assert wire.seqs == [1, 1, 2, 3]
     else:
         outbox.put(text())
+        assert outbox.flush()
         assert wire.seqs == [1, 2, 3, 4]
-    assert not outbox.is_waiting
+    assert (outbox.is_waiting, outbox.is_full) == (False, False)
 
 
 def test_only_what_is_not_acknowledged_is_kept_and_sent_again() -> None:

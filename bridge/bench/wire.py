@@ -39,8 +39,8 @@ TOKENS_PER_S = 500.0
 """Of each agent; a frame each, unless the sidecar falls behind and puts several into one."""
 WORDS = 1000
 """Of each mock reply: as many tokens."""
-UNREAD = 8
-"""Finished replies that lie there for the client that does not read."""
+UNREAD = 40
+"""Finished replies that lie there for the client that does not read: more than its sockets take (about 25 here)."""
 INDEXED = 20_000
 STEADY_S = 1.0
 """How long the loop is watched while nothing happens, to compare with."""
