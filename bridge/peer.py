@@ -205,6 +205,8 @@ class Peer:
             self.answer(envelope.request_id, internal_error(envelope.message))
         except Exception:  # a bug of ours: answered once as InternalError, its traceback logged
             self.answer(envelope.request_id, internal_error(envelope.message))
+        finally:
+            del future  # or its fault, whose traceback has this frame, would keep itself and the request
 
     async def end(self, why: type[ParleyError], timeout_s: float) -> None:
         """Closes the handler, then answers with `why` what is unanswered. Idempotent; never raises."""
@@ -229,6 +231,7 @@ class Peer:
                 envelope.request_id,
                 error_of(why(f"the session ended before {envelope.message.type_name} was done")),
             )
+        self.handler = None  # they hold each other: storages and all would stay until Python's collector looks
 
 
 class SeenIds:

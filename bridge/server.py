@@ -163,6 +163,8 @@ class Server:
             await self._say_goodbye()
         finally:
             ticking.cancel()
+            if self._retry is not None:
+                self._retry.cancel()  # of a client that is still full: it would find a closed socket
             self._router.close(LINGER_S)
 
     # ---- what comes in ----
@@ -423,7 +425,12 @@ class Server:
                 log.info("session %s: detached; silent for %.0f s", peer.session_id, silent)
                 peer.outbox.detach()
         self._flush()
-        self._parted = [(until, outbox) for until, outbox in self._parted if outbox.is_waiting and until > now]
+        parted, self._parted = self._parted, []
+        for until, outbox in parted:
+            if outbox.is_waiting and until > now:
+                self._parted.append((until, outbox))
+            else:
+                outbox.drop()
         if self._sessions or self._background:
             self._idle_since = now
         elif 0 < self._settings.idle_exit_s <= now - self._idle_since:
@@ -457,6 +464,8 @@ class Server:
             self._idle_since = self._clock()
         if peer.outbox.is_waiting and not peer.is_detached:
             self._parted.append((self._clock() + PARTED_S, peer.outbox))
+        else:
+            peer.outbox.drop()  # who still holds the peer, such as a session that does not close, holds no frames
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)

@@ -143,6 +143,7 @@ class Session:
             agent.close()
         self._knowledge.close()
         self._services.models.unpin_all(self.session_id)
+        self._handlers.clear()  # they hold the session: with its storages it would stay until Python's collector looks
         if first:
             self._log(
                 "session_ended",

@@ -323,6 +323,10 @@ class Turn:
         self.cast.counters.turn_ended(status, self.tokens_generated, None if error is None else error.code)
         self._log_end(complete, fault)
         self._on_complete(complete)
+        # Nothing may lead back to the turn, and so to its agent: else what they hold, such as a storage whose file was
+        # changed meanwhile, would wait for Python's collector, which looks rarely.
+        self._task = self._timer = self._running = None
+        self.tools.close()
 
     def _log_end(self, complete: TurnComplete, fault: ParleyError | None) -> None:
         """Numbers and names only: messages of errors may quote what was said."""

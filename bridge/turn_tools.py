@@ -17,6 +17,10 @@ Notify = Callable[[int, str, str, dict[str, Any]], None]
 """(step, node_name, event, data)."""
 
 
+def _nobody(*_: Any) -> None:
+    """Who is told of the calls of a turn that is over."""
+
+
 class ToolCalls:
     """Every call of a turn in the order made.
 
@@ -33,6 +37,10 @@ class ToolCalls:
         self._places: dict[str, int] = {}
         self._kept: set[str] = set()
         self._open: dict[str, asyncio.Event] = {}
+
+    def close(self) -> None:
+        """Tell nobody of anything more: the turn is over."""
+        self._notify, self._wait, self._account = _nobody, _nobody, _nobody
 
     async def call(
         self,

@@ -67,7 +67,10 @@ class Pool:
 
         future = self._threads().submit(call)
         future.add_done_callback(done)
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            del future  # or its fault, whose traceback has this frame, would keep itself and what the work was given
 
     def _threads(self) -> ThreadPoolExecutor:
         if self._executor is None:

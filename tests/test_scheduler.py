@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -335,6 +337,33 @@ def test_a_larger_window_is_made_also_while_decisions_are_resident() -> None:
             assert backend.resized == [128]
             back = await say(scheduler, "judge", "one two three", "yes", choices=LABELS, context_size=64)
             assert (back.usage.cached_tokens, back.usage.dropped) == (2, False)
+
+    run(work())
+
+
+def test_a_closed_scheduler_goes_without_waiting_for_the_collector() -> None:
+    async def work() -> weakref.ref[Scheduler]:
+        scheduler = Scheduler(ScriptedBackend(), prompt_chunk=256)
+        async with running(scheduler):
+            await say(scheduler, "a", "one two", "ok")
+            await say(scheduler, "judge", "one two", "yes", choices=LABELS)
+        return weakref.ref(scheduler)
+
+    gc.disable()
+    try:
+        assert run(work())() is None
+    finally:
+        gc.enable()
+
+
+def test_a_closed_scheduler_keeps_no_copies() -> None:
+    async def work() -> None:
+        async with running(Scheduler(ScriptedBackend(n_sequences=1), prompt_chunk=256, park_bytes=2**20)) as scheduler:
+            for name in "abc":
+                await say(scheduler, name, "one two")
+            assert scheduler.status().parked == 2
+        status = scheduler.status()
+        assert (status.parked, status.bytes_parked) == (0, 0)
 
     run(work())
 

@@ -38,7 +38,7 @@ from bridge.protocol import (
     ValidateWorkflow,
     schema_fingerprint,
 )
-from bridge.server import Server
+from bridge.server import PARTED_S, RETRY_S, Server
 from bridge.transport import EndpointTaken, Sent, loopback_endpoint, run_on_selector_loop
 from tests.fakes import FakeSession
 
@@ -132,6 +132,12 @@ class Serving:
         client = self.client(**options)
         await client.hello()
         return client
+
+    async def someone_is_full(self) -> None:
+        """Lets the server send until a client takes no more."""
+        peers = self.server._sessions
+        while not any(peer.outbox.is_full for peer in peers.values()):  # noqa: ASYNC110 - no event says so
+            await asyncio.sleep(0)
 
     async def pass_time(self, seconds: float) -> None:
         """Lets time pass as it does for a server that is awake."""
@@ -550,6 +556,35 @@ async def test_bye_cancels_turns_answers_what_is_open_and_comes_last() -> None:
         await client.hello()
 
 
+def test_what_was_kept_for_a_client_goes_with_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[Outbox] = []
+
+    def close(outbox: Outbox) -> None:
+        ended.append(outbox)
+        close_it(outbox)
+
+    close_it = Outbox.close
+    monkeypatch.setattr(Outbox, "close", close)
+
+    async def scene() -> None:
+        async with serving(resume_buffer_bytes=2**26) as running:
+            reader, deaf = await running.session(), await running.session(**SMALL)
+            await deaf.send(SendMessage(agent_id="a", text="say 6000 2000"), 2)
+            await running.someone_is_full()
+            await reader.send(SendMessage(agent_id="b", text="say 200"), 2)
+            await reader.until("TurnComplete")
+            await deaf.send(Bye(), 3)
+            await reader.send(Bye(), 3)
+            await reader.until("Ok")
+            while running.server.session_count:  # noqa: ASYNC110 - the deaf one is not told
+                await asyncio.sleep(0)
+            assert sorted(outbox.kept_bytes > 0 for outbox in ended) == [False, True]  # the deaf one may read yet
+            await running.pass_time(PARTED_S + 1)
+            assert [outbox.kept_bytes for outbox in ended] == [0, 0]
+
+    run_on_selector_loop(scene())
+
+
 @over_the_wire
 async def test_a_silent_session_ends_after_its_window_and_one_that_pings_does_not() -> None:
     async with serving() as running:
@@ -596,6 +631,26 @@ async def test_shutdown_ends_turns_then_says_goodbye_to_everyone() -> None:
         assert frames[2].body == {"reason": "shutdown"}
         assert len(frames) == 3
         await asyncio.wait_for(running.task, PATIENCE_S)
+
+
+def test_a_client_that_does_not_read_leaves_nothing_behind_that_runs_after_the_shutdown() -> None:
+    faults: list[dict[str, Any]] = []
+
+    async def scene() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: faults.append(context))
+        async with serving(resume_buffer_bytes=2**26) as running:
+            deaf = await running.session(**SMALL)
+            await deaf.send(SendMessage(agent_id="a", text="say 6000 2000"), 2)
+            await running.someone_is_full()
+            running.server.request_shutdown()
+            await asyncio.wait_for(running.task, PATIENCE_S)
+            over = asyncio.Event()
+            loop.call_later(2 * RETRY_S[1], over.set)  # behind whatever the server may have left to the loop
+            await over.wait()
+
+    run_on_selector_loop(scene())
+    assert not faults
 
 
 def test_a_session_that_does_not_close_cannot_stop_the_shutdown(

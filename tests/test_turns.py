@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bridge import errors, protocol
+from bridge.codec import Envelope
 from bridge.config import Settings
 from bridge.node import Node, TurnView, default_registry, exit_param
 from tests.talk import Heard, Talk, run, scripted, talking, workflow
@@ -280,6 +284,76 @@ def test_variables_are_seen_as_they_were_at_the_start() -> None:
                 await talk.agent(flow, variables={"silver": 1})
 
     run(work)
+
+
+# ---- what is left behind --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["Success", "Cancelled", "Error"])
+def test_an_agent_goes_without_waiting_for_the_collector(end: str) -> None:
+    async def work() -> None:
+        async with talking(scripted("one two three", tokens_per_s=5.0 if end == "Cancelled" else 0.0)) as talk:
+            flow = [generate("a", model="script", default_exit="a" if end == "Error" else "")]
+            agent_id = await talk.agent(workflow(*flow), max_steps=1)
+            frames = talk.client.turn(agent_id, "hi")
+            async for frame in frames:
+                if isinstance(frame.message, protocol.AnswerText) and end == "Cancelled":
+                    await talk.client.cancel_turn(agent_id)
+            assert isinstance(frame.message, protocol.TurnComplete)
+            assert frame.message.status == end
+            left = weakref.ref(talk.sessions[0]._agents[agent_id])
+            await talk.client.request(protocol.DestroyAgent(agent_id=agent_id))
+            await talk.client.request(protocol.ListAgents())
+            assert left() is None
+
+    without_collector(work)
+
+
+def test_a_request_that_fails_goes_without_waiting_for_the_collector(tmp_path: Path) -> None:
+    """It may be of megabytes, and hold a storage whose file is changed before the next try."""
+    lines = tmp_path / "lines.txt"
+    lines.write_text("old", encoding="utf-8")
+
+    async def work() -> None:
+        async with talking() as talk:
+            await talk.client.request(protocol.ConfigureSession(storage_folder=str(tmp_path)))
+            flow = workflow({"name": "a", "type": "CannedResponse", "string_storage": "lines.txt"})
+            for wrong in ({"variables": {"unknown": 1}}, {"seed_dialog": [{"user": 1}]}):
+                with pytest.raises(errors.ParleyError):
+                    await talk.agent(flow, **wrong)
+            with pytest.raises(errors.WorkflowInvalid):
+                await talk.agent(workflow(generate("a", unknown=1)))
+            await talk.client.request(protocol.ListAgents())
+            held = [thing.message for thing in gc.get_objects() if isinstance(thing, Envelope)]
+            assert not [message for message in held if isinstance(message, protocol.CreateAgent)]
+            lines.write_text("new", encoding="utf-8")
+            assert (await talk.say(await talk.agent(flow), "x")).text("a") == "new"
+
+    without_collector(work)
+
+
+def test_a_session_goes_without_waiting_for_the_collector() -> None:
+    async def work() -> None:
+        async with talking() as talk:
+            guest = await talk.another_client()
+            agent_id = (await guest.create_agent(workflow(generate("a")))).agent_id
+            async for _ in guest.turn(agent_id, "hi"):
+                pass
+            left = weakref.ref(talk.sessions.pop())
+            await guest.bye()
+            await guest.close()
+            await talk.client.request(protocol.ListAgents())
+            assert left() is None
+
+    without_collector(work)
+
+
+def without_collector(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    gc.disable()
+    try:
+        run(work)
+    finally:
+        gc.enable()
 
 
 # ---- nodes ---------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -213,7 +214,8 @@ class LlamaBackend:
         try:
             self._open(context_size)
         except ModelLoadFailed as fault:
-            self._open(before)
+            with suppress(ModelLoadFailed):  # it is tried again when it is needed
+                self._open(before)
             raise InferenceFailed(f"there is no room for a context of {context_size} tokens: {fault}") from None
 
     def status(self) -> EngineStatus:
@@ -270,9 +272,13 @@ class LlamaBackend:
     # ---- contexts
 
     def _at(self, seq: int) -> tuple[Context, int]:
-        """The context of a sequence, and the number of its first one."""
+        """The context of a sequence, and the number of its first one. Made anew where there was no memory for it."""
         if self._context is None:
-            raise InferenceFailed("the model has no context: there was no memory for it")
+            try:
+                self._open(self._context_size)
+            except ModelLoadFailed as fault:
+                raise InferenceFailed(f"the model has no context: {fault}") from None
+            assert self._context is not None
         if seq < self._n_sequences:
             return self._context, 0
         assert self._decisions is not None

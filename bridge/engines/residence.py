@@ -166,6 +166,11 @@ class Residence:
         finally:
             self._slots = [None] * self._backend.n_sequences
 
+    def drop_parked(self) -> None:
+        """Free all copies in host memory."""
+        for sequence in list(self._parked.values()):
+            self._drop_parked(sequence)
+
     def manage(self, name: str, action: CacheAction) -> CacheState:
         """Park or drop an idle sequence, or just look, and say how it is then."""
         sequence = self._all.get(name)

@@ -121,7 +121,7 @@ class Scheduler:
         self._deterministic = deterministic
         self._step_s = step_s
         self._clock = clock
-        self._pause = pause or self._wait
+        self._pause = pause  # not `or self._wait`: a closed scheduler would then wait for Python's collector
         self._status = backend.status()
 
         self._lock = threading.Condition()
@@ -228,6 +228,7 @@ class Scheduler:
             for entry in entries:
                 if isinstance(entry, _CacheRequest):
                     entry.answer(CacheState(0, 0, "none"))
+            self._residence.drop_parked()  # whoever still holds the scheduler would hold hundreds of MiB with it
             self._backend.close()
 
     def _attend(self) -> bool:
@@ -255,7 +256,7 @@ class Scheduler:
             if self._running and self._step_s:
                 early = self._not_before - self._clock()
                 if early > 0:
-                    self._pause(early)
+                    (self._pause or self._wait)(early)
                     continue
             if self._running or self._reading or self._queue:
                 return True

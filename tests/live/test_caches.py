@@ -24,6 +24,7 @@ from bridge.engines.backend import Slice
 from bridge.engines.llama_context import Context
 from bridge.engines.llama_library import lib
 from bridge.engines.scheduler import Scheduler
+from bridge.errors import InferenceFailed, ModelLoadFailed
 from bridge.model_files import Report
 from tests.fakes_engine import finished, running
 from tests.live.judging import MOST_KL, Lent, Recording, Reply, Verdict, judge, judge_reply
@@ -357,6 +358,40 @@ def test_a_larger_window_keeps_what_was_read(starter_model: Path) -> None:
             request = GenerateRequest("b", tuple(again), 4, 2048, Sampling(), AnswerRules())
             await finished(scheduler.generate(request))
             assert made.context_size == 2048
+            back = await reply_to(scheduler, "a", again)
+            assert (back.usage.cached_tokens, back.usage.dropped) == (len(prompt) + len(first.tokens) - 1, False)
+            assert judge_reply(made, "a", 128).right
+
+    run(work)
+
+
+def test_a_model_that_lost_its_context_for_want_of_memory_gets_it_again(
+    starter_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = recording(starter_model, Settings(resident_sequences=2), 1024)
+    real, is_scarce = made._make, False
+
+    def make(cells: int, sequences: int, kv_type: str) -> Context:
+        if is_scarce:
+            raise ModelLoadFailed("out of memory")
+        return real(cells, sequences, kv_type)
+
+    monkeypatch.setattr(made, "_make", make)
+
+    async def work() -> None:
+        nonlocal is_scarce
+        async with running(Scheduler(made, prompt_chunk=128, park_bytes=2**30)) as scheduler:
+            prompt = long_prompt(made)[:200]
+            first = await reply_to(scheduler, "a", prompt)
+            is_scarce = True
+            with pytest.raises(InferenceFailed, match="no room for a context of 2048 tokens"):
+                await finished(
+                    scheduler.generate(GenerateRequest("b", tuple(prompt), 4, 2048, Sampling(), AnswerRules()))
+                )
+            with pytest.raises(InferenceFailed, match="no context of 2048 tokens can be made: out of memory"):
+                await reply_to(scheduler, "b", prompt)
+            is_scarce = False
+            again = goes_on(made, [*prompt, *first.tokens])
             back = await reply_to(scheduler, "a", again)
             assert (back.usage.cached_tokens, back.usage.dropped) == (len(prompt) + len(first.tokens) - 1, False)
             assert judge_reply(made, "a", 128).right
