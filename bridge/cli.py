@@ -291,7 +291,9 @@ def schema() -> None:
 
 @app.command()
 def codegen(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="What to write: docs or unity.", show_default=False)],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="What to write: docs, unity or unreal.", show_default=False)
+    ],
     out: Annotated[
         Path | None, typer.Option(help="Where to write it; the target's own folder by default.", show_default=False)
     ] = None,

@@ -47,6 +47,7 @@ TARGETS: dict[str, Target] = {
     for target in (
         Target("docs", "bridge.codegen.docs", "docs/reference"),
         Target("unity", "bridge.codegen.csharp", "unity_package/Runtime/Core/Generated"),
+        Target("unreal", "bridge.codegen.unreal", "unreal_plugin/Source/Parley"),
     )
 }
 """Every target by name."""

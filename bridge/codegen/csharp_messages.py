@@ -5,9 +5,11 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from bridge import protocol
-from bridge.codegen.csharp_text import block, literal, source, spaced, summary
-from bridge.codegen.csharp_types import Member, Names, declaration, enums, from_json, members_of, type_name
+from bridge.codegen.csharp_text import literal, source, summary
+from bridge.codegen.csharp_types import Member, declaration, enums, from_json, members_of, type_name
 from bridge.codegen.fields import docstring
+from bridge.codegen.shapes import Names, message_models
+from bridge.codegen.source_text import block, spaced
 
 NAMESPACE = "Parley.Messages"
 USINGS = ("System", "System.Collections.Generic", "Newtonsoft.Json.Linq")
@@ -16,27 +18,15 @@ USINGS = ("System", "System.Collections.Generic", "Newtonsoft.Json.Linq")
 def messages_file(mark: str) -> str:
     """Every message, the records inside them, and the reader of all."""
     names = Names("Words")
-    members = {model: members_of(model, names) for model in [*records(), *protocol.MESSAGES.values()]}
+    members = {model: members_of(model, names) for model in message_models()}
     classes = [_class(model, fields) for model, fields in members.items()]
     return source(mark, USINGS, NAMESPACE, [*enums(names), *classes, _reader()])
-
-
-def records() -> list[type[protocol.Record]]:
-    """What stands inside messages."""
-    return [
-        value
-        for value in vars(protocol).values()
-        if isinstance(value, type)
-        and issubclass(value, protocol.Record)
-        and value is not protocol.Record
-        and not issubclass(value, protocol.Message)
-    ]
 
 
 def message_enums() -> Names:
     """The enums that the messages declare."""
     names = Names("Words")
-    for model in [*records(), *protocol.MESSAGES.values()]:
+    for model in message_models():
         members_of(model, names)
     return names
 

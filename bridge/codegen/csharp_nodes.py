@@ -5,28 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel
 
 from bridge.codegen import CannotEmit
 from bridge.codegen.csharp_messages import NAMESPACE as MESSAGES
 from bridge.codegen.csharp_messages import message_enums
-from bridge.codegen.csharp_text import block, indented, literal, number, source, spaced, summary
-from bridge.codegen.csharp_types import (
-    Member,
-    Names,
-    declaration,
-    enums,
-    from_json,
-    members_of,
-    type_name,
-    word_member,
-)
+from bridge.codegen.csharp_text import literal, number, source, summary
+from bridge.codegen.csharp_types import Member, declaration, enums, from_json, members_of, type_name
 from bridge.codegen.docs_workflow import KINDS
-from bridge.codegen.fields import default_of, docstring, records_of, summary_of
-from bridge.node import Kind, ModelNode, Node, Registry, field_kind, is_structural
+from bridge.codegen.fields import docstring, records_of
+from bridge.codegen.node_about import ExitAbout, NodeAbout, ParamAbout, about
+from bridge.codegen.shapes import Names, bound
+from bridge.codegen.source_text import block, indented, spaced, word_member
+from bridge.node import Kind, Node, Registry, field_kind, is_structural
 
 ATTRIBUTES: Mapping[Kind, str] = {
     Kind.TEXT: "MultilineText",
@@ -66,7 +58,7 @@ def node_types_file(mark: str, registry: Registry) -> str:
         for kind in Kind
         for line in (*summary(KINDS.get(kind.value, literal(kind.value))), f"{word_member(kind.value)},")
     ]
-    types = [line for name, cls in registry.items() for line in _described(name, cls)]
+    types = [line for name, cls in registry.items() for line in _described(about(name, cls))]
     known = block(
         [*summary("Every node type that was known when this was generated."), "public static partial class NodeTypes"],
         [
@@ -108,15 +100,11 @@ def _attributes(member: Member) -> Iterable[str]:
         yield kind
     if member.meaning:
         yield f"Meaning({literal(member.meaning)})"
-    least, most = (_bound(member.info, name) for name in ("ge", "le"))
+    least, most = (bound(member.info, name) for name in ("ge", "le"))
     if least is not None and most is not None:
         yield f"Bounds({number(least)}, {number(most)})"
     if is_structural(member.info):
         yield "Fixed"
-
-
-def _bound(info: FieldInfo, name: str) -> float | None:
-    return next((float(getattr(item, name)) for item in info.metadata if hasattr(item, name)), None)
 
 
 def _to_json(members: list[Member]) -> list[str]:
@@ -181,27 +169,26 @@ def _reader(registry: Registry) -> list[str]:
 # ---- descriptions --------------------------------------------------------------------------------------------
 
 
-def _described(name: str, cls: type[Node]) -> list[str]:
-    exits = {field: exit_name for exit_name, field in cls.exit_fields().items()}
+def _described(node: NodeAbout) -> list[str]:
     parts = [
-        f"Name = {literal(name)},",
-        f"Summary = {literal(summary_of(cls))},",
-        f"Meaning = {literal(docstring(cls))},",
-        *(["Produces = true,"] if cls.produces() else []),
-        *(["UsesModel = true,"] if issubclass(cls, ModelNode) else []),
-        *([f"TagFamily = {literal(cls.tag_family)},"] if cls.tag_family else []),
-        *([f"TagNameField = {literal(cls.tag_name_field)},"] if cls.tag_name_field else []),
-        *_array("Offers", "NodeNote", _notes(cls.offers)),
-        *_array("Events", "NodeNote", _notes(cls.events)),
-        *_array("Exits", "NodeExit", [_exit(field, exits[field], cls.model_fields[field]) for field in exits]),
-        *_array("Params", "NodeParam", _params(cls)),
+        f"Name = {literal(node.name)},",
+        f"Summary = {literal(node.summary)},",
+        f"Meaning = {literal(node.meaning)},",
+        *(["Produces = true,"] if node.produces else []),
+        *(["UsesModel = true,"] if node.uses_model else []),
+        *([f"TagFamily = {literal(node.tag_family)},"] if node.tag_family else []),
+        *([f"TagNameField = {literal(node.tag_name_field)},"] if node.tag_name_field else []),
+        *_array("Offers", "NodeNote", _notes(node.offers)),
+        *_array("Events", "NodeNote", _notes(node.events)),
+        *_array("Exits", "NodeExit", [_exit(exit) for exit in node.exits]),
+        *_array("Params", "NodeParam", [_param(param) for param in node.params]),
     ]
     return ["new NodeType", "{", *indented(parts), "},"]
 
 
-def _exit(field: str, name: str, info: FieldInfo) -> list[str]:
-    meaning = literal(info.description or "")
-    return [f"new NodeExit {{ Name = {literal(name)}, Field = {literal(field)}, Meaning = {meaning} }},"]
+def _exit(exit: ExitAbout) -> list[str]:
+    name, wire, meaning = literal(exit.name), literal(exit.field), literal(exit.meaning)
+    return [f"new NodeExit {{ Name = {name}, Field = {wire}, Meaning = {meaning} }},"]
 
 
 def _notes(notes: Mapping[str, str]) -> list[list[str]]:
@@ -214,58 +201,29 @@ def _array(name: str, kind: str, items: list[list[str]]) -> list[str]:
     return [f"{name} = new {kind}[]", "{", *indented(line for item in items for line in item), "},"]
 
 
-def _params(model: type[BaseModel]) -> list[list[str]]:
-    """Every field of a node type, or of a record inside one."""
-    properties = TypeAdapter(model).json_schema()["properties"]
-    inside = records_of(model)
-    found = []
-    for name, info in model.model_fields.items():
-        schema, is_optional = _without_null(properties[name])
-        kind = field_kind(info)
-        parts = [f"Name = {literal(name)},", f"Meaning = {literal(info.description or '')},"]
-        parts += [f"Kind = ParamKind.{word_member(kind.value)},"] if kind is not Kind.PLAIN else []
-        parts += ["IsFixed = true,"] if is_structural(info) else []
-        if info.is_required():
-            parts.append("IsRequired = true,")
-        elif is_optional:
-            parts.append("IsOptional = true,")
-        else:
-            parts.append(f"DefaultJson = {literal(json.dumps(default_of(info), ensure_ascii=False))},")
-        found.append(["new NodeParam", "{", *indented([*parts, *_shape(schema, inside)]), "},"])
-    return found
+def _param(param: ParamAbout) -> list[str]:
+    """A field of a node type, or of a record inside one."""
+    parts = [f"Name = {literal(param.name)},", f"Meaning = {literal(param.meaning)},"]
+    parts += [f"Kind = ParamKind.{word_member(param.kind.value)},"] if param.kind is not Kind.PLAIN else []
+    parts += ["IsFixed = true,"] if param.is_fixed else []
+    if param.is_required:
+        parts.append("IsRequired = true,")
+    elif param.is_optional:
+        parts.append("IsOptional = true,")
+    else:
+        parts.append(f"DefaultJson = {literal(json.dumps(param.default, ensure_ascii=False))},")
+    return ["new NodeParam", "{", *indented([*parts, *_shape(param)]), "},"]
 
 
-def _without_null(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-    options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
-    return (options[0], True) if len(options) == 1 else (schema, False)
-
-
-def _shape(schema: Mapping[str, Any], inside: Mapping[str, type[BaseModel]]) -> list[str]:
+def _shape(param: ParamAbout) -> list[str]:
     """Type and bounds of a value, and of what is in it."""
-    record = inside.get(str(schema.get("$ref", "")).rpartition("/")[2])
-    kind = "Record" if record else "Choice" if "enum" in schema else _TYPES.get(str(schema.get("type")), "Json")
-    parts = [f"Type = ParamType.{kind},"]
-    for key, field in (("minimum", "Least"), ("maximum", "Most")):
-        exclusive = f"exclusive{key.capitalize()}"
-        if exclusive in schema:
-            parts += [f"{field} = {number(schema[exclusive])},", f"{field}IsExcluded = true,"]
-        elif key in schema:
-            parts.append(f"{field} = {number(schema[key])},")
-    for keys, field in ((("minLength", "minItems"), "LeastLength"), (("maxLength", "maxItems"), "MostLength")):
-        parts += [f"{field} = {schema[key]}," for key in keys if key in schema]
-    if kind == "Choice":
-        parts.append(f"Choices = new[] {{ {', '.join(map(literal, schema['enum']))} }},")
-    if kind == "List":
-        shape = _shape(schema.get("items", {}), inside)
-        parts += ["Item = new NodeParam", "{", *indented(shape), "},"]
-    return [*parts, *(_array("Fields", "NodeParam", _params(record)) if record else [])]
-
-
-_TYPES = {
-    "string": "Text",
-    "integer": "Integer",
-    "number": "Number",
-    "boolean": "Boolean",
-    "array": "List",
-    "object": "Object",
-}
+    parts = [f"Type = ParamType.{param.type},"]
+    for field, value, is_excluded in param.bounds:
+        parts.append(f"{field} = {number(value)},")
+        parts += [f"{field}IsExcluded = true,"] if is_excluded else []
+    parts += [f"{field} = {count}," for field, count in param.lengths]
+    if param.type == "Choice":
+        parts.append(f"Choices = new[] {{ {', '.join(map(literal, param.choices))} }},")
+    if param.item:
+        parts += ["Item = new NodeParam", "{", *indented(_shape(param.item)), "},"]
+    return [*parts, *_array("Fields", "NodeParam", [_param(field) for field in param.fields])]

@@ -1,4 +1,4 @@
-"""C# as text: literals, names, doc comments, and the file around it all."""
+"""C# as text: literals, doc comments, and the file around it all."""
 
 from __future__ import annotations
 
@@ -8,16 +8,9 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from bridge.codegen import CannotEmit
+from bridge.codegen.source_text import block, spaced
 
 WIDTH = 118
-_INDENT = "    "
-
-
-def pascal(name: str) -> str:
-    """`turn_id` → `TurnId`; what C# allows in no name is left out."""
-    parts = [part for part in re.split(r"[^A-Za-z0-9]+", name) if part]
-    joined = "".join(part[0].upper() + part[1:] for part in parts)
-    return f"N{joined}" if joined[:1].isdigit() else joined
 
 
 def literal(text: str) -> str:
@@ -52,30 +45,6 @@ def summary(text: str) -> list[str]:
         return [f"/// <summary>{escaped}</summary>"]
     lines = [line for part in escaped.split("\n") for line in (textwrap.wrap(part, WIDTH - 16) or [""])]
     return ["/// <summary>", *(f"/// {line}".rstrip() for line in lines), "/// </summary>"]
-
-
-def sentence(text: str) -> str:
-    """A text that begins like a sentence and ends like one."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
-
-
-def indented(lines: Iterable[str], levels: int = 1) -> list[str]:
-    """The lines, further in."""
-    return [f"{_INDENT * levels}{line}" if line else "" for line in lines]
-
-
-def block(head: Sequence[str], body: Iterable[str], tail: str = "") -> list[str]:
-    """`head`, then `body` in braces."""
-    return [*head, "{", *indented(body), "}" + tail]
-
-
-def spaced(blocks: Iterable[Sequence[str]]) -> list[str]:
-    """Blocks with an empty line between them; empty blocks are left out."""
-    lines: list[str] = []
-    for one in blocks:
-        if one:
-            lines += ["", *one] if lines else one
-    return lines
 
 
 def source(mark: str, usings: Sequence[str], namespace: str, blocks: Iterable[Sequence[str]]) -> str:

@@ -1,41 +1,18 @@
-"""From the annotation of a pydantic field to what C# declares, reads and writes for it."""
+"""From the shape of a field to what C# declares, reads and writes for it."""
 
 from __future__ import annotations
 
 import json
-import types
-import typing
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from bridge import node, protocol
-from bridge.codegen import CannotEmit
-from bridge.codegen.csharp_text import block, boolean, literal, number, pascal, sentence, spaced, summary
-from bridge.codegen.docs_workflow import HISTORY_ROLE, PLACEMENT, SEND
-from bridge.codegen.fields import default_of, rows_of
-
-INT32 = 2**31 - 1
-INT64 = 2**63 - 1
-
-NAMED_LITERALS: Mapping[tuple[str, ...], str] = {
-    typing.get_args(value): name
-    for module in (node, protocol)
-    for name, value in vars(module).items()
-    if typing.get_origin(value) is Literal
-}
-"""The words of each literal that has a name → that name."""
-
-MEANINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "Send": ("The client sees ", SEND),
-    "HistoryRole": ("Later prompts replay the text ", HISTORY_ROLE),
-    "Placement": ("The rendering is ", PLACEMENT),
-}
-"""Enum → how a sentence about each of its words begins, and how it ends."""
+from bridge.codegen.csharp_text import boolean, literal, number, summary
+from bridge.codegen.shapes import INT32, MEANINGS, Form, Names, Shape, fields_of
+from bridge.codegen.source_text import block, sentence, spaced, word_member
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,83 +46,41 @@ class Member:
     info: FieldInfo
 
 
-@dataclass(slots=True)
-class Names:
-    """What the literals and records of a set of models are called in C#. Filled while the models are read."""
-
-    words_class: str
-    """The C# class that knows the words of new enums."""
-    known: Mapping[str, str] = field(default_factory=dict)
-    """Enums that are declared elsewhere → the class that knows their words."""
-    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Enum → its words; those that are declared elsewhere too."""
-    uses: dict[str, str] = field(default_factory=dict)
-    """Enum → the first field that has it."""
-    records: dict[str, type[BaseModel]] = field(default_factory=dict)
-
-    def enum(self, values: tuple[str, ...], owner: str, wire: str) -> str:
-        """The enum with these words; the named literals of the protocol keep their names."""
-        name = NAMED_LITERALS.get(values)
-        if name is None and "" in values:
-            inner = NAMED_LITERALS.get(tuple(value for value in values if value))
-            name = inner and f"{inner}OrEmpty"
-        name = name or f"{owner}{pascal(wire)}"
-        if self.words.setdefault(name, values) != values:
-            raise CannotEmit(f"two enums would be called {name}")
-        self.uses.setdefault(name, f"{wire} of {owner}")
-        return name
-
-
 def members_of(model: type[BaseModel], names: Names) -> list[Member]:
-    """The fields of a model, in the order of their declaration."""
-    found: list[Member] = []
-    for row in rows_of(model, str):
-        info = row.info
-        kind = type_of(info.annotation, info.metadata, names, model.__name__, row.name)
-        required = info.is_required()
-        default = None if required else default_of(info)
-        if kind.nullable and default is not None:
-            raise CannotEmit(f"{model.__name__}.{row.name}: what may be null must be null by default")
+    """The fields of a model, in the order of their declaration. Raises CannotEmit."""
+    found = []
+    for each in fields_of(model, names):
+        kind = type_of(each.shape, names)
         found.append(
             Member(
-                wire=row.name,
-                name=_member_name(row.name, model.__name__, kind),
+                wire=each.wire,
+                name=each.name,
                 type=kind,
-                required=required,
-                default=default,
-                initial=kind.empty if required else initial(kind, default, names),
-                meaning=row.meaning,
-                bounds="" if kind.name in names.words else row.bounds,
-                info=info,
+                required=each.required,
+                default=each.default,
+                initial=kind.empty if each.required else initial(kind, each.default, names),
+                meaning=each.meaning,
+                bounds=each.bounds,
+                info=each.info,
             )
         )
-    clash = {member.name for member in found if [other.name for other in found].count(member.name) > 1}
-    if clash:
-        raise CannotEmit(f"{model.__name__}: two fields would be called {', '.join(sorted(clash))}")
     return found
 
 
-def type_of(annotation: Any, metadata: list[Any], names: Names, owner: str, wire: str) -> Type:
-    """The C# type of an annotation. Raises CannotEmit for one that no emitter knows."""
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is Annotated:
-        return type_of(arguments[0], [*metadata, *arguments[1:]], names, owner, wire)
-    if origin in (typing.Union, types.UnionType):
-        inner = [argument for argument in arguments if argument is not types.NoneType]
-        if len(inner) < len(arguments):
-            rest: Any = typing.Union[tuple(inner)]  # noqa: UP007 - made while running
-            return _nullable(type_of(rest, metadata, names, owner, wire))
-        if {typing.get_origin(argument) for argument in inner} == {dict, list}:
-            return Type("JToken", "JsonRead.Container({})", "JsonWrite.Copy({})", "null")
-    if origin is Literal:
-        if all(type(value) is int for value in arguments):
-            return _integer([Ge(min(arguments)), Le(max(arguments))])
-        enum = names.enum(arguments, owner, wire)
-        member = f"{enum}.{word_member(arguments[0])}"
+def type_of(shape: Shape, names: Names) -> Type:
+    """The C# type of a shape."""
+    if shape.form is Form.JSON:
+        return Type("JToken", "{}", "JsonWrite.Copy({})", "null", nullable=True)
+    if shape.nullable:
+        return _nullable(type_of(replace(shape, nullable=False), names))
+    if shape.form is Form.WORD:
+        enum = shape.name
+        member = f"{enum}.{word_member(names.words[enum][0])}"
         words = names.known.get(enum, names.words_class)
         return Type(enum, f"{words}.Read{enum}({{}})", f"{words}.Write({{}})", member, is_value=True)
-    if origin is list:
-        item = type_of(arguments[0], [], names, owner, wire)
+    if shape.form is Form.LIST:
+        assert shape.item is not None
+        item = type_of(shape.item, names)
         read, write = item.read.format("item"), item.write.format("item")
         return Type(
             f"List<{item.name}>",
@@ -153,38 +88,29 @@ def type_of(annotation: Any, metadata: list[Any], names: Names, owner: str, wire
             f"JsonWrite.List({{}}, item => {write})",
             f"new List<{item.name}>()",
         )
-    if origin is dict and arguments == (str, str):
-        return Type(
-            "Dictionary<string, string>",
-            "JsonRead.Map({}, item => JsonRead.Text(item))",
-            "JsonWrite.Map({}, item => JsonWrite.Text(item))",
-            "new Dictionary<string, string>()",
-        )
-    if origin is dict and arguments == (str, protocol.VariableValue):
-        return Type("JObject", "JsonRead.Variables({})", "JsonWrite.Object({})", "new JObject()")
-    if origin is dict and arguments == (str, Any):
-        return Type("JObject", "JsonRead.Object({})", "JsonWrite.Object({})", "new JObject()")
-    if isinstance(annotation, type):
-        if issubclass(annotation, BaseModel):
-            return record_type(annotation, names)
-        if annotation is bool:
-            return Type("bool", "JsonRead.Boolean({})", "JsonWrite.Boolean({})", "false", is_value=True)
-        if annotation is int:
-            return _integer(metadata)
-        if annotation is float:
-            return Type("double", "JsonRead.Number({})", "JsonWrite.Number({})", "0d", is_value=True)
-        if annotation is str:
-            return Type("string", "JsonRead.Text({})", "JsonWrite.Text({})", '""')
-    if annotation is Any:
-        return Type("JToken", "{}", "JsonWrite.Copy({})", "null", nullable=True)
-    raise CannotEmit(f"{owner}.{wire}: no C# type for {annotation}")
+    if shape.form is Form.RECORD:
+        name = shape.name
+        return Type(name, f"{name}.FromJson(JsonRead.Object({{}}))", "{}.ToJson()", f"new {name}()")
+    if shape.form in (Form.INT32, Form.INT64):
+        return _integer(shape)
+    return _PLAIN[shape.form]
 
 
-def record_type(model: type[BaseModel], names: Names) -> Type:
-    """The class of a nested record."""
-    name = model.__name__
-    names.records.setdefault(name, model)
-    return Type(name, f"{name}.FromJson(JsonRead.Object({{}}))", "{}.ToJson()", f"new {name}()")
+_PLAIN = {
+    Form.TEXT: Type("string", "JsonRead.Text({})", "JsonWrite.Text({})", '""'),
+    Form.BOOLEAN: Type("bool", "JsonRead.Boolean({})", "JsonWrite.Boolean({})", "false", is_value=True),
+    Form.UINT64: Type("ulong", "JsonRead.UInt64({})", "JsonWrite.Integer({})", "0", is_value=True),
+    Form.NUMBER: Type("double", "JsonRead.Number({})", "JsonWrite.Number({})", "0d", is_value=True),
+    Form.TEXTS: Type(
+        "Dictionary<string, string>",
+        "JsonRead.Map({}, item => JsonRead.Text(item))",
+        "JsonWrite.Map({}, item => JsonWrite.Text(item))",
+        "new Dictionary<string, string>()",
+    ),
+    Form.VARIABLES: Type("JObject", "JsonRead.Variables({})", "JsonWrite.Object({})", "new JObject()"),
+    Form.OBJECT: Type("JObject", "JsonRead.Object({})", "JsonWrite.Object({})", "new JObject()"),
+    Form.CONTAINER: Type("JToken", "JsonRead.Container({})", "JsonWrite.Copy({})", "null"),
+}
 
 
 def initial(kind: Type, default: Any, names: Names) -> str:
@@ -235,14 +161,9 @@ def from_json(name: str, members: Sequence[Member], note: str, first: Sequence[s
     )
 
 
-def word_member(word: str) -> str:
-    """The enum member of a word."""
-    return pascal(word) or "Empty"
-
-
 def enums(names: Names) -> list[list[str]]:
     """One enum for each new set of words, and the class that turns them into the words of the wire and back."""
-    new = {name: values for name, values in names.words.items() if name not in names.known}
+    new = names.new
     methods = [method for name, values in new.items() for method in _enum_methods(name, values)]
     head = [
         *summary("What the values of enums are called in JSON. A word that is not known here is refused, not guessed."),
@@ -291,24 +212,10 @@ def _nullable(inner: Type) -> Type:
     return Type(name, inner.read, write, "null", is_value=inner.is_value, nullable=True)
 
 
-def _integer(metadata: list[Any]) -> Type:
-    least = next((int(str(item.ge)) for item in metadata if isinstance(item, Ge)), None)
-    most = next((int(str(item.le)) for item in metadata if isinstance(item, Le)), None)
-    if most is not None and most > INT64:
-        if least is None or least < 0:
-            raise CannotEmit("a whole number of 64 bits with a sign and one beyond it have no common type")
-        return Type("ulong", "JsonRead.UInt64({})", "JsonWrite.Integer({})", "0", is_value=True)
-    small = least is not None and most is not None and least >= -INT32 and most <= INT32
+def _integer(shape: Shape) -> Type:
+    small, least, most = shape.form is Form.INT32, shape.least, shape.most
     bounds = [] if least is None and most is None else [str(least) if least is not None else "long.MinValue"]
     if most is not None:
         bounds.append(f"{most}{'L' if most > INT32 else ''}")
     read = f"JsonRead.{'Int32' if small else 'Int64'}({', '.join(['{}', *bounds])})"
     return Type("int" if small else "long", read, "JsonWrite.Integer({})", str(max(least or 0, 0)), is_value=True)
-
-
-def _member_name(wire: str, owner: str, kind: Type) -> str:
-    """C# allows no member with the name of its class."""
-    name = pascal(wire)
-    if name != owner:
-        return name
-    return "Items" if kind.name.startswith("List<") else "Text" if kind.name == "string" else "Content"
