@@ -6,7 +6,8 @@ import json
 import random
 from typing import Any
 
-from tests.csharp_authoring import Json, a_case, ask
+from tests.authoring_cases import Json, a_case
+from tests.csharp_authoring import ask
 from tests.csharp_build import needs_mono
 from tests.test_authoring import node, workflow
 

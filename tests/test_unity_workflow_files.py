@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from bridge.authoring import rename_node
-from tests.csharp_authoring import KIND_SETS, SAMPLE, a_case, ask, text
+from tests.authoring_cases import KIND_SETS, SAMPLE, a_case, text
+from tests.csharp_authoring import ask
 from tests.csharp_build import needs_mono
 from tests.test_authoring import CASES
 
