@@ -1,0 +1,4 @@
+// The log category.
+#include "ParleyLog.h"
+
+DEFINE_LOG_CATEGORY(LogParley);
