@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -29,6 +29,10 @@ CSHARP = ("mono-mcs", "mono-runtime", "libnewtonsoft-json5.0-cil")
 """Debian's packages that compile and run the Unity package's C#."""
 NEWTONSOFT = ("/usr/lib/cli/Newtonsoft.Json-*/Newtonsoft.Json.dll", "/usr/lib/mono/gac/Newtonsoft.Json/*/*.dll",
               "/Library/Frameworks/Mono.framework/Versions/Current/lib/mono/gac/Newtonsoft.Json/*/*.dll")  # fmt: skip
+CPP = ("g++", "cmake", "clang", "nlohmann-json3-dev")
+"""Debian's packages that compile and run the Unreal plugin's C++."""
+JSON_HEADER = ("/usr/include/nlohmann/json.hpp", "/usr/local/include/nlohmann/json.hpp",
+               "/opt/homebrew/include/nlohmann/json.hpp")  # fmt: skip
 MOST_WORKERS = 4
 """Each has models of its own in memory."""
 USAGE = """usage: python tasks.py demo [--say LINE]… [--json] [--model NAME] [--diagnostics]
@@ -51,10 +55,14 @@ def main(arguments: list[str]) -> int:
     if task == "lint":
         return lint()
     prepare_csharp()
+    prepare_cpp()
     if set(rest) <= {"--full"}:  # whoever picks tests is at work on them: style can wait
         code = lint()
         if code:
             return code
+        if cpp_there():
+            with still_at_it("compiling the C++ that the tests run"):
+                run([str(PYTHON), "-m", "tests.cpp_build"])
         # A file at a time on each core; tests/conftest.py keeps every worker, and what it starts, to its own.
         rest = ["-n", str(min(cores(), MOST_WORKERS)), "--dist", "loadfile", *rest]
     return run([str(PYTHON), "-m", "pytest", *rest])
@@ -135,25 +143,47 @@ def wheel_cached() -> bool:
 
 def prepare_csharp() -> None:
     """Installs what compiles and runs C# where that may be done; elsewhere says what is skipped without."""
-    if csharp_there():
+    how = {"Windows": "run the tests in WSL", "Darwin": "brew install mono, and put Newtonsoft.Json into its GAC"}
+    prepare("the C# toolchain", CSHARP, csharp_there, "the Unity package's C# (tests/test_unity_*)", "Mono is", how)
+
+
+def prepare_cpp() -> None:
+    """Installs what compiles and runs C++ where that may be done; elsewhere says what is skipped without."""
+    how = {"Windows": "run the tests in WSL", "Darwin": "xcode-select --install, brew install cmake nlohmann-json"}
+    missing = "a compiler, CMake or nlohmann-json is"
+    prepare("the C++ toolchain", CPP, cpp_there, "the Unreal plugin's C++ (tests/test_unreal_*)", missing, how)
+
+
+def prepare(
+    what: str,
+    packages: tuple[str, ...],
+    is_there: Callable[[], bool],
+    skipped: str,
+    missing: str,
+    how: Mapping[str, str],
+) -> None:
+    """Installs Debian's packages as root; elsewhere says which tests are skipped, and `how` to get them."""
+    if is_there():
         return
     if shutil.which("apt-get") and hasattr(os, "getuid") and os.getuid() == 0:
-        note(f"installing the C# toolchain: {' '.join(CSHARP)}")
+        note(f"installing {what}: {' '.join(packages)}")
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        install = ["install", "-y", "-qq", "--no-install-recommends", *CSHARP]
+        install = ["install", "-y", "-qq", "--no-install-recommends", *packages]
         for words in (["update", "-qq"], install):
             subprocess.run(["apt-get", *words], env=environment, stdout=subprocess.DEVNULL, check=False)
-        if csharp_there():
+        if is_there():
             return
-    how = {
-        "Windows": "run the tests in WSL",
-        "Darwin": "brew install mono, and put Newtonsoft.Json into its GAC",
-    }.get(platform.system(), f"apt-get install {' '.join(CSHARP)}")
-    note(f"the tests of the Unity package's C# (tests/test_unity_*) are skipped: Mono is missing; {how}")
+    by_hand = how.get(platform.system(), f"apt-get install {' '.join(packages)}")
+    note(f"the tests of {skipped} are skipped: {missing} missing; {by_hand}")
 
 
 def csharp_there() -> bool:
     return all(shutil.which(name) for name in ("mcs", "mono")) and any(glob.glob(place) for place in NEWTONSOFT)
+
+
+def cpp_there() -> bool:
+    tools = ("g++", "clang++", "cmake")
+    return all(shutil.which(name) for name in tools) and any(Path(place).is_file() for place in JSON_HEADER)
 
 
 def module_there(name: str) -> bool:

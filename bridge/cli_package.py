@@ -1,4 +1,4 @@
-"""`parley package …`: put together what a game ships: the Unity package, and the sidecar as a folder."""
+"""`parley package …`: what a game ships: the packages for Unity and Unreal, and the sidecar as a folder."""
 
 from __future__ import annotations
 
@@ -25,19 +25,23 @@ Out = Annotated[
 ]
 
 
+Wheels = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Take the wheels with libzmq from this folder; pip is not asked.", show_default=False
+    ),
+]
+Sidecars = Annotated[
+    list[Path] | None,
+    typer.Option("--sidecar", metavar="DIR", help="A packaged sidecar to put in; may be repeated."),
+]
+
+
 @package_app.command("unity")
 def unity(
     out: Out,
-    wheels: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Take the wheels with libzmq from this folder; pip is not asked.", show_default=False
-        ),
-    ] = None,
-    sidecar: Annotated[
-        list[Path] | None,
-        typer.Option("--sidecar", metavar="DIR", help="A packaged sidecar to put in; may be repeated."),
-    ] = None,
+    wheels: Wheels = None,
+    sidecar: Sidecars = None,
     archive: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write it as a .tgz too, which Unity installs from.", show_default=False),
@@ -49,6 +53,30 @@ def unity(
     print(
         _guard(
             lambda: package_unity(out, wheels_folder=wheels, sidecars=tuple(sidecar or ()), archive=archive, tell=_tell)
+        )
+    )
+
+
+@package_app.command("unreal")
+def unreal(
+    out: Out,
+    wheels: Wheels = None,
+    sidecar: Sidecars = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write it as a .zip too, to unpack into a project's Plugins.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Assemble the Unreal plugin with libzmq for Windows, macOS and Linux. From a checkout of Parley only."""
+    from bridge.packaging.unreal import package_unreal
+
+    print(
+        _guard(
+            lambda: package_unreal(
+                out, wheels_folder=wheels, sidecars=tuple(sidecar or ()), archive=archive, tell=_tell
+            )
         )
     )
 

@@ -7,14 +7,12 @@ import gzip
 import hashlib
 import http.server
 import io
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import threading
-import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -23,7 +21,6 @@ from typing import Any
 
 import pytest
 
-import bridge
 from bridge.packaging import PackagingFailed, native_zmq, out_folder, unity
 from bridge.packaging.native_zmq import (
     LINUX_SODIUM,
@@ -32,31 +29,16 @@ from bridge.packaging.native_zmq import (
     Wheel,
     collect,
     rename_needed,
+    with_so_endings,
 )
 from bridge.packaging.out_folder import replacing
 from bridge.packaging.unity import package_unity
 from tests.sidecar import environment
 from tests.test_cli import parley
 from tests.unity_reader import Package, problems
+from tests.wheel_shelf import ELF, fake_sidecar, fake_wheel, tree
 
-ELF = b"\x7fELF" + bytes(60) + f"\0libc.so.6\0{LINUX_SODIUM}\0$ORIGIN\0".encode()
 PATIENCE_S = 120
-
-
-def fake_wheel(wheel: Wheel, folder: Path, **contents: bytes) -> Wheel:
-    """A wheel with the same names in it, pinned anew."""
-    name = wheel.file.split("-")[0]
-    info = f"{name}-{wheel.version}.dist-info"
-    tags = wheel.file.removesuffix(".whl").split("-", 2)[2].split("-")
-    wheel_tags = "\n".join(f"Tag: {tags[0]}-{tags[1]}-{one}" for one in tags[2].split("."))
-    with zipfile.ZipFile(folder / wheel.file, "w") as archive:
-        for taken in (*wheel.taken, *wheel.licences):
-            plain = ELF if taken.target == "linux-x64/libzmq.so" else f"{taken.target} of a test\r\n".encode()
-            archive.writestr(taken.member, contents.get(taken.target.rpartition("/")[2].partition(".")[0], plain))
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {wheel.version}\n")
-        archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\n{wheel_tags}\n")
-        archive.writestr(f"{info}/RECORD", "")
-    return replace(wheel, sha256=hashlib.sha256((folder / wheel.file).read_bytes()).hexdigest())
 
 
 @pytest.fixture
@@ -85,12 +67,13 @@ def test_each_platform_gets_its_libraries(shelf: Path, fakes: tuple[Wheel, ...])
 
 
 def test_libzmq_for_linux_asks_for_the_sodium_beside_it(shelf: Path, fakes: tuple[Wheel, ...]) -> None:
-    natives = collect(shelf, fakes)
+    natives = with_so_endings(collect(shelf, fakes))
     changed = natives.files["linux-x64/libzmq.so"]
     assert len(changed) == len(ELF)
     assert f"\0{LINUX_SODIUM_HERE}\0".encode() in changed
     assert LINUX_SODIUM.encode() not in changed
     assert f"linux-x64/{LINUX_SODIUM_HERE}" in natives.files
+    assert f"linux-x64/{LINUX_SODIUM}" not in natives.files
 
 
 @pytest.mark.parametrize("library", [b"MZ" + ELF, ELF + ELF[64:], ELF.replace(LINUX_SODIUM.encode(), b"another")])
@@ -182,21 +165,6 @@ def test_an_index_that_brings_something_else_is_refused(index: str, fakes: tuple
 
 def assemble(tmp_path: Path, fakes: tuple[Wheel, ...], **options: Any) -> Path:
     return package_unity(tmp_path / "out", wheels_folder=tmp_path / "wheels", wheels=fakes, **options)
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def fake_sidecar(folder: Path, platform: str) -> Path:
-    (folder / "_internal").mkdir(parents=True)
-    (folder / "sidecar.json").write_text(
-        json.dumps({"platform": platform, "version": bridge.__version__}), encoding="utf-8"
-    )
-    (folder / "parley").write_bytes(b"program")
-    (folder / "parley").chmod(0o755)
-    (folder / "_internal" / "lib.so").write_bytes(b"library")
-    return folder
 
 
 def test_unity_would_stumble_over_nothing_in_the_assembled_package(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:

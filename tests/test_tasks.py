@@ -42,9 +42,18 @@ def test_a_missing_compiler_is_named_before_pip_fails(
     assert tasks.check_compiler() == 0
 
 
-def test_where_mono_is_missing_it_is_installed_or_what_is_skipped_is_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+TOOLCHAINS = {
+    "csharp": (tasks.CSHARP, "test_unity", "Mono is missing"),
+    "cpp": (tasks.CPP, "test_unreal", "a compiler, CMake or nlohmann-json is missing"),
+}
+
+
+@pytest.mark.parametrize("language", sorted(TOOLCHAINS))
+def test_where_a_toolchain_is_missing_it_is_installed_or_what_is_skipped_is_said(
+    language: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    packages, tests, missing = TOOLCHAINS[language]
+    prepare = {"csharp": tasks.prepare_csharp, "cpp": tasks.prepare_cpp}[language]
     said: list[list[str]] = []
     there = [False]
 
@@ -52,20 +61,40 @@ def test_where_mono_is_missing_it_is_installed_or_what_is_skipped_is_said(
         said.append(command)
         there[0] = "install" in command
 
-    monkeypatch.setattr(tasks, "csharp_there", lambda: there[0])
+    monkeypatch.setattr(tasks, f"{language}_there", lambda: there[0])
     monkeypatch.setattr(subprocess, "run", apt)
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(os, "getuid", lambda: 1000, raising=False)
-    tasks.prepare_csharp()
+    prepare()
     assert said == []
     [line] = capsys.readouterr().err.splitlines()
-    assert "test_unity" in line and "Mono is missing" in line
+    assert tests in line and missing in line
     monkeypatch.setattr(os, "getuid", lambda: 0, raising=False)
-    tasks.prepare_csharp()
-    assert said[1][:2] == ["apt-get", "install"] and set(tasks.CSHARP) <= set(said[1])
+    prepare()
+    assert said[1][:2] == ["apt-get", "install"] and set(packages) <= set(said[1])
     assert "skipped" not in capsys.readouterr().err
-    tasks.prepare_csharp()
+    prepare()
     assert len(said) == 2
+
+
+@pytest.mark.parametrize("tool", ["g++", "clang++", "cmake"])
+def test_a_toolchain_for_cpp_is_there_only_whole(tool: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    header = tmp_path / "json.hpp"
+    header.write_text("", encoding="utf-8")
+    monkeypatch.setattr(tasks, "JSON_HEADER", (str(header),))
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert tasks.cpp_there()
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == tool else f"/usr/bin/{name}")
+    assert not tasks.cpp_there()
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    header.unlink()
+    assert not tasks.cpp_there()
+
+
+def test_ci_installs_every_package_that_the_tests_need() -> None:
+    """build-essential brings g++."""
+    script = (SCRIPT.parent / ".ci" / "run").read_text(encoding="utf-8")
+    assert {*tasks.CSHARP, *tasks.CPP} - {"g++"} <= set(script.split())
 
 
 def test_the_pinned_llama_is_the_same_everywhere() -> None:

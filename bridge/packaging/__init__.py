@@ -1,4 +1,4 @@
-"""What makes Parley ready to be handed on: the Unity package, the sidecar as a folder that needs no Python."""
+"""What makes Parley ready to be handed on: packages for Unity and Unreal, the sidecar as a folder without Python."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """libzmq for the three desktops, out of the wheels that Python's own ZeroMQ binding is published in.
 
 Nothing of it is in this repository: the wheels are downloaded by their platform, compared with the checksums below, and
-the libraries are taken out. What makes each ready to be found by an engine is done here too.
+the libraries are taken out. What an engine needs changed in them is done here too.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ WHEELS = (
         "477b8ad30d66fc905c5388351e83b9ac25824b00e82c0d052b72ea6392636dfd",
         (
             Taken("pyzmq.libs/libzmq-2f02442c.so.5.2.5", "linux-x64/libzmq.so"),
-            Taken(f"pyzmq.libs/{LINUX_SODIUM}", f"linux-x64/{LINUX_SODIUM_HERE}"),
+            Taken(f"pyzmq.libs/{LINUX_SODIUM}", f"linux-x64/{LINUX_SODIUM}"),
         ),
         (
             Taken("pyzmq-27.3.0.dist-info/licenses/licenses/LICENSE.zeromq.txt", "mpl"),
@@ -118,7 +118,7 @@ class Natives:
 
 
 def collect(wheels_folder: Path | None = None, wheels: Sequence[Wheel] = WHEELS) -> Natives:
-    """The libraries of all platforms. Blocking.
+    """The libraries of all platforms, as they are in the wheels. Blocking.
 
     The wheels are downloaded with pip, or read from a folder where they are already. Raises PackagingFailed where one
     is missing, is not what it was when it was pinned, or has another content.
@@ -142,9 +142,18 @@ def collect(wheels_folder: Path | None = None, wheels: Sequence[Wheel] = WHEELS)
                     licences[taken.target] = data.decode("utf-8", "replace").replace("\r\n", "\n")
                 else:
                     files[taken.target] = data
-    if "linux-x64/libzmq.so" in files:
-        files["linux-x64/libzmq.so"] = rename_needed(files["linux-x64/libzmq.so"], LINUX_SODIUM, LINUX_SODIUM_HERE)
     return Natives(dict(sorted(files.items())), licences)
+
+
+def with_so_endings(natives: Natives) -> Natives:
+    """The same with Linux's libsodium under a name that ends in .so, and libzmq asking for it by that name.
+
+    Raises PackagingFailed.
+    """
+    files = dict(natives.files)
+    files[f"linux-x64/{LINUX_SODIUM_HERE}"] = files.pop(f"linux-x64/{LINUX_SODIUM}")
+    files["linux-x64/libzmq.so"] = rename_needed(files["linux-x64/libzmq.so"], LINUX_SODIUM, LINUX_SODIUM_HERE)
+    return Natives(dict(sorted(files.items())), natives.licences)
 
 
 def rename_needed(library: bytes, old: str, new: str) -> bytes:
