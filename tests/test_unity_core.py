@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes.util
 import itertools
 import json
 import os
@@ -616,6 +617,54 @@ def test_a_session_that_expires_under_a_handler_that_begins_anew(program: Progra
     with puppet(answer) as (endpoint, asked):
         program.run("expires", {**program.settings(), "endpoint": endpoint, "token": "t"})
     assert asked.count("Hello") == 2, asked
+
+
+def test_what_a_destroyed_agent_was_asked_is_answered_though_the_session_ends(program: Program) -> None:
+    def answer(name: str, body: Json, number: int) -> Sequence[tuple[str, int, Json]]:
+        if name == "Hello":
+            return [welcome(number)]
+        if name == "CreateAgent":
+            return [("AgentCreated", -1, {"agent_id": "a", "warnings": []})]
+        if name == "SetVariables":
+            return []
+        is_first = name == "ListModels" and number == 1
+        return [("Goodbye", 0, {"reason": "expired"})] if is_first else [("Ok", -1, {})]
+
+    with puppet(answer) as (endpoint, _):
+        program.run("left_closed", {**program.settings(), "endpoint": endpoint, "token": "t"})
+
+
+def test_what_a_destroyed_agent_was_asked_is_answered_though_the_sidecar_dies(program: Program) -> None:
+    program.run("left_killed")
+
+
+def test_a_handler_of_the_end_begins_anew(program: Program) -> None:
+    program.run("anew")
+
+
+def test_nothing_is_called_behind_a_detach_in_a_callback(program: Program) -> None:
+    program.run("detach_inside")
+
+
+def test_long_lines_do_not_fill_the_memory(program: Program) -> None:
+    told = "import os\nfor _ in range(30): os.write(2, b'x' * 900_000 + b'\\n')\nos._exit(9)"
+    settings = {**program.settings(), "executable": sys.executable, "arguments": ["-c", told]}
+    program.run("long_lines", settings)
+
+
+def test_a_ready_line_that_names_the_game_kills_it_not(program: Program) -> None:
+    """As that of a sidecar in a container may, whose processes have numbers of their own."""
+    ready = "{'event': 'ready', 'endpoint': 'tcp://127.0.0.1:9', 'token': 'x', 'pid': os.getppid()}"
+    told = f"import json, os, time; print(json.dumps({ready}), flush=True); time.sleep(0.3)"
+    settings = {**program.settings(), "executable": sys.executable, "arguments": ["-c", told]}
+    program.run("names_the_game", settings)
+
+
+@pytest.mark.skipif(
+    bool(ctypes.util.find_library("zmq")), reason="this machine has a libzmq of its own, which Mono finds"
+)
+def test_a_sidecar_ends_where_there_is_no_library_to_talk_to_it(compiled: Path, tmp_path: Path) -> None:
+    Program(compiled, {}, tmp_path).run("library_missing")
 
 
 def test_a_session_that_ends_over_one_message_refuses_nothing_else(program: Program) -> None:

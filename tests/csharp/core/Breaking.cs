@@ -298,8 +298,8 @@ public static class Breaking
     public static JObject Two(World world)
     {
         World other = new World(world.Settings);
-        Character mira = world.Ready().Make("long");
-        Character bram = other.Ready().Make("slow");
+        Character mira = world.Ready().Make("wordy");
+        Character bram = other.Ready().Make("wordy");
         mira.Agent.Say("Hello?");
         bram.Agent.Say("Hello?");
         world.Until(() => mira.Frames.Count > 0, "the first answers");

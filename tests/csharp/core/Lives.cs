@@ -23,7 +23,7 @@ public static class Lives
             Stopwatch watch = Stopwatch.StartNew();
             world.Ready();
             starts.Add(watch.Elapsed.TotalMilliseconds);
-            Character mira = world.Make("slow");
+            Character mira = world.Make("wordy");
             mira.Agent.Say("A line whose answer nobody waits for");
             world.Until(() => mira.Frames.Count > 0, "the answer begins");
             world.End();

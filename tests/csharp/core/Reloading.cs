@@ -312,7 +312,8 @@ public static class Reloading
         return new JObject { { "unload_ms", unload }, { "pid", pid } };
     }
 
-    private static World Again(World world, string state)
+    /// <summary>A game that goes on where another one left off.</summary>
+    public static World Again(World world, string state)
     {
         World next = new World(world.Settings);
         next.Begin(ParleyCore.Attach(next.Options(), state));

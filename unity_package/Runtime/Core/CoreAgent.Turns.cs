@@ -56,6 +56,12 @@ namespace Parley
         /// <summary>A request that this sidecar cannot do any more; those before it are there already.</summary>
         internal void DoLater(Ask ask)
         {
+            if (State == AgentState.Destroyed || State == AgentState.Failed)
+            {
+                // No sidecar will have it that could do it.
+                ask.Done(null, WhyUnavailable());
+                return;
+            }
             _later.Add(ask);
         }
 

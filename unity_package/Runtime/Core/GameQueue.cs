@@ -7,7 +7,7 @@ namespace Parley
 {
     /// <summary>
     /// Work that other threads hand to the game's.
-    /// Threading: Post from any thread, Run on the game's.
+    /// Threading: Post from any thread, the rest on the game's.
     /// </summary>
     internal sealed class GameQueue
     {
@@ -15,13 +15,17 @@ namespace Parley
         private List<Action> _work = new List<Action>();
         private List<Action> _spare = new List<Action>();
         private volatile bool _hasWork;
+        private bool _isClosed;
 
         internal void Post(Action work)
         {
             lock (_lock)
             {
-                _work.Add(work);
-                _hasWork = true;
+                if (!_isClosed)
+                {
+                    _work.Add(work);
+                    _hasWork = true;
+                }
             }
         }
 
@@ -41,6 +45,11 @@ namespace Parley
             }
             foreach (Action one in work)
             {
+                if (_isClosed)
+                {
+                    // What was done before this closed it; what is left is only let go.
+                    break;
+                }
                 try
                 {
                     one();
@@ -54,6 +63,17 @@ namespace Parley
             lock (_lock)
             {
                 _spare = work;
+            }
+        }
+
+        /// <summary>Nothing is done any more; what waits is let go.</summary>
+        internal void Close()
+        {
+            lock (_lock)
+            {
+                _isClosed = true;
+                _work = new List<Action>();
+                _hasWork = false;
             }
         }
 

@@ -10,21 +10,25 @@ namespace Parley
     internal sealed class LogQueue
     {
         private const int MaxLines = 1000;
+        private const long MaxBytes = 4 * 1024 * 1024;
 
         private readonly object _lock = new object();
         private readonly Queue<KeyValuePair<LogLevel, string>> _lines = new Queue<KeyValuePair<LogLevel, string>>();
+        private long _bytes;
         private int _leftOut;
         private volatile bool _hasLines;
 
         internal void Say(LogLevel level, string text)
         {
+            long bytes = BytesOf(text);
             lock (_lock)
             {
-                if (_lines.Count == MaxLines)
+                while (_lines.Count > 0 && (_lines.Count == MaxLines || _bytes + bytes > MaxBytes))
                 {
-                    _lines.Dequeue();
+                    _bytes -= BytesOf(_lines.Dequeue().Value);
                     _leftOut++;
                 }
+                _bytes += bytes;
                 _lines.Enqueue(new KeyValuePair<LogLevel, string>(level, text));
                 _hasLines = true;
             }
@@ -46,6 +50,7 @@ namespace Parley
                 lock (_lock)
                 {
                     line = _lines.Dequeue();
+                    _bytes -= BytesOf(line.Value);
                     leftOut = _leftOut;
                     _leftOut = 0;
                     _hasLines = _lines.Count > 0;
@@ -56,6 +61,11 @@ namespace Parley
                 }
                 Logs.Say(log, line.Key, line.Value);
             }
+        }
+
+        private static long BytesOf(string text)
+        {
+            return text == null ? 0 : (long)sizeof(char) * text.Length;
         }
     }
 }

@@ -197,12 +197,18 @@ namespace Parley
                 _onGone.Raise(why, Log);
             }
             LoseAgents(asked, why);
+            if (_life.IsOn)
+            {
+                // Whoever heard of it has begun anew: what waits now waits for the next one.
+                return;
+            }
             FailAll(Faults.Down(why));
             _onGaveUp.Raise(why, Log);
         }
 
         private void LoseAgents(List<Ask> asked, string why)
         {
+            List<Ask> ofDestroyed = asked.FindAll(ask => !ask.IsOnce && ask.Agent != null && !_agents.Contains(ask.Agent));
             foreach (CoreAgent agent in _agents.ToArray())
             {
                 agent.PutBack(asked.FindAll(ask => ask.Agent == agent && !ask.IsOnce));
@@ -219,6 +225,10 @@ namespace Parley
                 {
                     ask.Done(null, fault);
                 }
+            }
+            foreach (Ask ask in ofDestroyed)
+            {
+                ask.Done(null, Faults.Destroyed());
             }
             if (!_life.IsOn)
             {
@@ -355,29 +365,30 @@ namespace Parley
                 return;
             }
             _state = state;
+            // Whoever waits as a handler begins or ends it anew does not wait for this.
+            bool isEnd = state == CoreState.Down || state == CoreState.Stopping || state == CoreState.Stopped;
+            List<TaskCompletionSource<bool>> started = TakeAll(_starting, isEnd || state == CoreState.Ready);
+            List<TaskCompletionSource<bool>> ended = TakeAll(_ending, state != CoreState.Stopping);
+            string why = state == CoreState.Down ? _trouble : "the sidecar was stopped";
             _onStateChanged.Raise(state, Log);
-            if (state == CoreState.Ready)
-            {
-                EndAll(_starting, null);
-            }
-            else if (state == CoreState.Down)
-            {
-                EndAll(_starting, Faults.Down(_trouble));
-            }
-            else if (state == CoreState.Stopping || state == CoreState.Stopped)
-            {
-                EndAll(_starting, Faults.Down("the sidecar was stopped"));
-            }
-            if (state != CoreState.Stopping)
-            {
-                EndAll(_ending, null);
-            }
+            bool isReady = state == CoreState.Ready && _state == CoreState.Ready;
+            EndAll(started, isReady ? null : Faults.Down(why));
+            EndAll(ended, null);
         }
 
-        private static void EndAll(List<TaskCompletionSource<bool>> waiting, ParleyException fault)
+        private static List<TaskCompletionSource<bool>> TakeAll(List<TaskCompletionSource<bool>> waiting, bool areTaken)
         {
-            TaskCompletionSource<bool>[] all = waiting.ToArray();
-            waiting.Clear();
+            List<TaskCompletionSource<bool>> all = new List<TaskCompletionSource<bool>>();
+            if (areTaken)
+            {
+                all.AddRange(waiting);
+                waiting.Clear();
+            }
+            return all;
+        }
+
+        private static void EndAll(List<TaskCompletionSource<bool>> all, ParleyException fault)
+        {
             foreach (TaskCompletionSource<bool> one in all)
             {
                 if (fault == null)

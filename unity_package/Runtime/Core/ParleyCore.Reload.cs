@@ -69,6 +69,7 @@ namespace Parley
             }
             _life.LetGo();
             ForgetSession();
+            _queue.Close();
             _state = CoreState.Stopped;
             _logLines.Run(_options.Log);
             return JsonText.Compact(state);

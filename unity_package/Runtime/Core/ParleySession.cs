@@ -209,7 +209,9 @@ namespace Parley
             finally
             {
                 _isDraining = false;
-                if (_inbox.TakenSeq >= _record.AcknowledgedSeq + Protocol.AckFrames
+                ulong told = _record.AcknowledgedSeq;
+                // Not by adding: a number may be the last that there is.
+                if (Math.Max(told, _inbox.TakenSeq) - told >= Protocol.AckFrames
                     || _inbox.TakenBytes >= _record.AcknowledgedBytes + Protocol.AckBytes)
                 {
                     _thread.Wake();

@@ -414,7 +414,8 @@ namespace Parley
                 seq = _record.AcknowledgedSeq;
                 bytes = _record.AcknowledgedBytes;
             }
-            bool isMuch = seq >= _record.AcknowledgedSeq + Protocol.AckFrames || bytes >= _record.AcknowledgedBytes + Protocol.AckBytes;
+            // Not by adding: a number may be the last that there is.
+            bool isMuch = seq - _record.AcknowledgedSeq >= Protocol.AckFrames || bytes >= _record.AcknowledgedBytes + Protocol.AckBytes;
             if (now >= _nextBeat || isMuch)
             {
                 _nextBeat = now + _heartbeatS;

@@ -216,6 +216,7 @@ namespace Parley
             {
                 // Such as a missing library: the next try would find it missing too.
                 Session = null;
+                EndProcess();
                 Lose(fault.Message, true);
             }
         }

@@ -41,6 +41,9 @@ namespace Parley
         private const int StandstillMs = 200;
         private const int LastLines = 20;
 
+        // Letters of one that is kept: nobody reads more of it, and it must not fill the memory.
+        private const int LongestLastLine = 4096;
+
         private readonly object _lock = new object();
         private readonly SidecarOptions _options;
         private readonly LogSink _log;
@@ -462,7 +465,8 @@ namespace Parley
                 ready = _ready;
                 startedTicks = _launchedTicks;
             }
-            if (ready == null || ready.Pid == child.Pid || startedTicks == 0)
+            // Out of a container comes the number of somebody else, be it the game's own.
+            if (ready == null || ready.Pid == child.Pid || ready.Pid == Platform.OwnPid() || startedTicks == 0)
             {
                 return;
             }
@@ -583,9 +587,19 @@ namespace Parley
                 {
                     _lastLines.Dequeue();
                 }
-                _lastLines.Enqueue(line);
+                _lastLines.Enqueue(Cut(line));
             }
             Logs.Say(_log, Logs.LevelOf(line), line);
+        }
+
+        private static string Cut(string line)
+        {
+            if (line.Length <= LongestLastLine)
+            {
+                return line;
+            }
+            bool isInPair = char.IsHighSurrogate(line[LongestLastLine - 1]);
+            return line.Substring(0, isInPair ? LongestLastLine - 1 : LongestLastLine);
         }
 
         private static string FirstLineOf(string path)

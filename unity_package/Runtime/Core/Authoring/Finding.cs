@@ -91,6 +91,7 @@ namespace Parley
             NodeIndex = nodeIndex;
             NodeName = nodeName;
             Fields = new List<FieldFindings>();
+            ByName = new Dictionary<string, FieldFindings>();
         }
 
         /// <summary>The node's place in the workflow; -1: the workflow itself.</summary>
@@ -104,6 +105,9 @@ namespace Parley
 
         /// <summary>Whether one of them stops the workflow from running.</summary>
         public bool HasError { get; internal set; }
+
+        /// <summary>The same fields: a file of a hostile maker has as many of them as fit.</summary>
+        internal Dictionary<string, FieldFindings> ByName { get; }
     }
 
     /// <summary>All findings about a workflow: errors first, each kind in workflow order, and grouped by node and field.
@@ -197,14 +201,12 @@ namespace Parley
             {
                 _nodes[finding.NodeIndex] = node = new NodeFindings(finding.NodeIndex, finding.NodeName);
             }
-            FieldFindings field = null;
-            foreach (FieldFindings group in node.Fields)
+            FieldFindings field;
+            string name = finding.Field ?? "";
+            if (!node.ByName.TryGetValue(name, out field))
             {
-                field = group.Field == finding.Field ? group : field;
-            }
-            if (field == null)
-            {
-                node.Fields.Add(field = new FieldFindings(finding.Field));
+                node.ByName[name] = field = new FieldFindings(finding.Field);
+                node.Fields.Add(field);
             }
             field.Items.Add(finding);
             node.HasError |= finding.IsError;
