@@ -201,6 +201,21 @@ def test_nothing_is_written_into_what_is_replaced_or_copied(
     assert tree(tmp_path) == before
 
 
+def test_a_package_is_not_put_where_the_next_one_would_have_it_in_itself(
+    tmp_path: Path, fakes: tuple[Wheel, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = tmp_path / "unreal_plugin"
+    shutil.copytree(unreal.SOURCES, sources)
+    monkeypatch.setattr(unreal, "SOURCES", sources)
+    before = tree(tmp_path)
+    says = r"{} lies in .*unreal_plugin, which is copied; name a place outside of it"
+    with pytest.raises(PackagingFailed, match=says.format("new")):
+        package_unreal(sources / "new", wheels_folder=tmp_path / "wheels", wheels=fakes)
+    with pytest.raises(PackagingFailed, match=says.format(r"p\.zip")):
+        assemble(tmp_path, fakes, archive=sources / "p.zip")
+    assert tree(tmp_path) == before
+
+
 def test_stale_sources_are_not_packaged(
     tmp_path: Path, wheels: tuple[Wheel, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,11 +48,15 @@ def check_sources(engine: Engine, sources: Path) -> None:
         )
 
 
-def check_places(engine: Engine, out: Path, sidecars: Sequence[Path], archive: Path | None) -> None:
+def check_places(engine: Engine, sources: Path, out: Path, sidecars: Sequence[Path], archive: Path | None) -> None:
     """Nothing that is written may lie in what is replaced or copied. Raises PackagingFailed."""
     for sidecar in sidecars:
         if out.resolve().is_relative_to(sidecar.resolve()):
             raise PackagingFailed(f"{out} lies in the sidecar {sidecar}; name a folder beside it")
+    for place in (out, archive):
+        # The next package would have it in itself.
+        if place is not None and place.resolve().is_relative_to(sources.resolve()):
+            raise PackagingFailed(f"{place} lies in {sources}, which is copied; name a place outside of it")
     if archive is None:
         return
     if not archive.name.endswith(engine.archive_ending):

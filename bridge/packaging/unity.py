@@ -58,7 +58,7 @@ def package_unity(
     platforms = sidecar_platforms(sidecars)
     check_sources(_ENGINE, SOURCES)
     refuse_strangers(out, MARKER)
-    check_places(_ENGINE, out, sidecars, archive)
+    check_places(_ENGINE, SOURCES, out, sidecars, archive)
     tell("collecting libzmq for Windows, macOS and Linux")
     # Unity takes only files that end in .so for libraries.
     natives = with_so_endings(collect(wheels_folder, wheels))

@@ -71,7 +71,7 @@ def package_unreal(
     check_sources(_ENGINE, SOURCES)
     refuse_strangers(out, MARKER)
     _refuse_work(out)
-    check_places(_ENGINE, out, sidecars, archive)
+    check_places(_ENGINE, SOURCES, out, sidecars, archive)
     for folder, platform in zip(sidecars, platforms, strict=True):
         _tell_what_is_not_staged(folder, platform, tell)
     tell("collecting libzmq for Windows, macOS and Linux")

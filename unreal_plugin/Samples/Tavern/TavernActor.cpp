@@ -14,12 +14,12 @@ namespace TavernLocal
 constexpr float ShownSeconds = 60.0f;
 constexpr int32 StatusKey = 1 << 20;
 
-FDialogueSpeaker MakeSpeaker(const TCHAR* NodeName, const TCHAR* DisplayName, const FLinearColor& Colour)
+FDialogueSpeaker MakeSpeaker(const TCHAR* NodeName, const TCHAR* DisplayName, const TCHAR* HexSrgb)
 {
     FDialogueSpeaker Speaker;
     Speaker.NodeName = NodeName;
     Speaker.DisplayName = FText::FromString(DisplayName);
-    Speaker.Colour = Colour;
+    Speaker.Colour = FLinearColor(FColor::FromHex(HexSrgb));
     return Speaker;
 }
 
@@ -122,16 +122,16 @@ void ATavernActor::TakeWorkflow()
 
 UDialogueCast* ATavernActor::MakeCast()
 {
-    const FLinearColor Mira(0.96f, 0.72f, 0.45f);
-    const FLinearColor Odo(0.62f, 0.74f, 0.86f);
+    const TCHAR* const Mira = TEXT("F5B873");
+    const TCHAR* const Odo = TEXT("9EBDDB");
     UDialogueCast* Made = NewObject<UDialogueCast>(this);
     Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("mira"), TEXT("Mira"), Mira));
     Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("refusal"), TEXT("Mira"), Mira));
-    Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("bram"), TEXT("Bram"), FLinearColor(0.68f, 0.86f, 0.58f)));
+    Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("bram"), TEXT("Bram"), TEXT("ADDB94")));
     Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("odo"), TEXT("Odo"), Odo));
     Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("odo_opens"), TEXT("Odo"), Odo));
     Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("odo_shrugs"), TEXT("Odo"), Odo));
-    Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("narrator"), TEXT("Narrator"), FLinearColor::Gray));
+    Made->Speakers.Add(TavernLocal::MakeSpeaker(TEXT("narrator"), TEXT("Narrator"), TEXT("808080")));
     Made->Speakers.Last().bIsNarrator = true;
     return Made;
 }
