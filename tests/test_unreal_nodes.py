@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from bridge.codegen.shapes import fields_of
 from bridge.codegen.unreal_nodes import node_names
@@ -55,8 +55,8 @@ def test_a_node_comes_back_as_it_was(engine: Mirror, name: str) -> None:
 
     @given(nodes_of(cls))
     def there_and_back(fields: list[tuple[str, Any]]) -> None:
-        # The engine's texts end at the first zero: nobody writes one.
-        written = compact(dict([*fields, ("name", "n")])).replace("\\u0000", "0")
+        written = compact(dict([*fields, ("name", "n")]))
+        assume("\\u0000" not in written)  # the engine's texts end at the first zero: nobody writes one
         assert engine.answer("node", written).decode() == written
         assert engine.answer("copied", written).decode() == written
 

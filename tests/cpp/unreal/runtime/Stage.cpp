@@ -478,7 +478,7 @@ UHubNotes* UHubNotes::Of(UParleySubsystem& Hub)
     Made->AddToRoot();
     Hub.OnStateChanged.AddDynamic(Made, &UHubNotes::TakeState);
     Hub.OnReady.AddDynamic(Made, &UHubNotes::TakeReady);
-    Hub.OnGone.AddDynamic(Made, &UHubNotes::TakeGone);
+    Hub.OnLost.AddDynamic(Made, &UHubNotes::TakeGone);
     Hub.OnBack.AddDynamic(Made, &UHubNotes::TakeBack);
     Hub.OnGaveUp.AddDynamic(Made, &UHubNotes::TakeGaveUp);
     Hub.OnWarning.AddDynamic(Made, &UHubNotes::TakeWarning);

@@ -750,7 +750,7 @@ void UParleySubsystem::TellGone(const FString& Why)
         UE_LOG(LogParley, Log, TEXT("what the last Play left is gone (%s); a new sidecar is started"), *Why);
         return;
     }
-    OnGone.Broadcast(Why);
+    OnLost.Broadcast(Why);
 }
 
 void UParleySubsystem::TellBack()

@@ -58,7 +58,7 @@ public:
 
     /** The sidecar was lost, and why; another one is being started. */
     UPROPERTY(BlueprintAssignable, Category = "Parley|Events")
-    FParleyTextEvent OnGone;
+    FParleyTextEvent OnLost;
 
     /** Another sidecar has all that the lost one had. */
     UPROPERTY(BlueprintAssignable, Category = "Parley|Events")
