@@ -63,8 +63,9 @@ def main(arguments: list[str]) -> int:
         if cpp_there():
             with still_at_it("compiling the C++ that the tests run"):
                 run([str(PYTHON), "-m", "tests.cpp_build"])
-        # A file at a time on each core; tests/conftest.py keeps every worker, and what it starts, to its own.
-        rest = ["-n", str(min(cores(), MOST_WORKERS)), "--dist", "loadfile", *rest]
+        # A file at a time on each core, in their order: those with few tests take longest, and would come last.
+        # tests/conftest.py keeps every worker, and what it starts, to its own.
+        rest = ["-n", str(min(cores(), MOST_WORKERS)), "--dist", "loadfile", "--no-loadscope-reorder", *rest]
     return run([str(PYTHON), "-m", "pytest", *rest])
 
 

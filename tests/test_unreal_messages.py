@@ -35,9 +35,9 @@ def mirror(full: bool) -> Iterator[Mirror]:
 
 
 @pytest.fixture(scope="module")
-def engine(full: bool) -> Iterator[Mirror]:
+def engine() -> Iterator[Mirror]:
     """The same messages as Blueprints have them."""
-    with running_program(build("unreal_messages", sanitizer="asan" if full else "")) as found:
+    with running_program(build("unreal_messages")) as found:
         yield found
 
 

@@ -30,8 +30,8 @@ def core() -> Iterator[Mirror]:
 
 
 @pytest.fixture(scope="module")
-def engine(full: bool) -> Iterator[Mirror]:
-    with running_program(build("unreal_messages", sanitizer="asan" if full else "")) as found:
+def engine() -> Iterator[Mirror]:
+    with running_program(build("unreal_messages")) as found:
         yield found
 
 
