@@ -62,6 +62,7 @@ def build_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"parley-cpp-{os.getuid()}-{of}"
 
 
+@functools.cache
 def build(target: str, *, sanitizer: Sanitizer = "", compiler: str = "g++", standard: int = 17) -> Path:
     """Builds tests/cpp/<target>/*.cpp, or another target of tests/cpp/CMakeLists.txt; returns the program's file.
 

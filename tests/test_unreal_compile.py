@@ -79,6 +79,7 @@ def test_a_warning_is_an_error(generated: Path, tmp_path: Path) -> None:
         look_at("Parley", [bad], Way(), generated)
 
 
+@pytest.mark.thorough
 def test_what_only_the_log_or_a_check_names_is_unused_in_a_shipped_game(generated: Path, tmp_path: Path) -> None:
     bad = tmp_path / "Bad.cpp"
     bad.write_text(

@@ -144,10 +144,12 @@ def plain(tmp_path: Path) -> Program:
 # ---- parts that need no sidecar ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_handlers_may_come_and_go_while_they_are_called(program: Program) -> None:
     program.run("handlers_list")
 
 
+@pytest.mark.thorough
 def test_work_in_the_background_comes_back_to_the_game(program: Program) -> None:
     program.run("background")
 
@@ -197,6 +199,7 @@ def test_the_editor_finds_the_sidecar_of_the_settings_and_of_the_plugin(program:
     assert places(program, is_editor=True, sidecar_folder=str(elsewhere.parent))["sidecar"] == str(elsewhere)
 
 
+@pytest.mark.thorough
 def test_a_packaged_game_finds_the_sidecar_in_its_own_folders_alone(program: Program) -> None:
     folder = program.folder
     found = places(program, sidecar_folder="built", catalog="mine.json", storage_folder=str(folder / "Lore"))
@@ -355,6 +358,7 @@ def test_a_missing_instruction_is_not_tried_again(program: Program) -> None:
     assert "an instruction that this processor does not have" in found["trouble"]
 
 
+@pytest.mark.thorough
 def test_a_taken_port_is_tried_a_few_times_with_longer_and_longer_pauses(program: Program) -> None:
     begun = program.folder / "begun"
     says = f"#!/bin/sh\ndate +%s.%N >> '{begun}'\necho tcp://… is taken >&2\nexit 3\n"
@@ -369,6 +373,7 @@ def test_a_taken_port_is_tried_a_few_times_with_longer_and_longer_pauses(program
     assert found["took_s"] < 0.9 * UNDER_LOAD + 2.0
 
 
+@pytest.mark.thorough
 def test_a_program_that_never_gets_ready_is_killed(program: Program) -> None:
     found = hopeless(program, script(program.folder / "parley", "#!/bin/sh\nexec sleep 60\n"), start_timeout_s=0.1)
     assert "was not ready within 0.1 s" in found["trouble"]
@@ -432,6 +437,7 @@ def test_a_restart_beyond_the_resume_window_makes_the_agents_anew(program: Progr
     program.run("reload_expired", settings, reload_ms=4000)
 
 
+@pytest.mark.thorough
 def test_play_sessions_follow_each_other_while_a_turn_runs(program: Program) -> None:
     program.run("sessions")
 
@@ -600,6 +606,7 @@ def test_rest_costs_nothing(plain: Program) -> None:
 # ---- sidecars that do what they should not -------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_session_that_expires_under_a_handler_that_begins_anew(program: Program) -> None:
     def answer(name: str, body: Json, number: int) -> Sequence[tuple[str, int, Json]]:
         if name == "Hello":
@@ -612,6 +619,7 @@ def test_a_session_that_expires_under_a_handler_that_begins_anew(program: Progra
     assert asked.count("Hello") == 2, asked
 
 
+@pytest.mark.thorough
 def test_a_session_that_ends_over_one_message_refuses_nothing_else(program: Program) -> None:
     """An agent that was being made meanwhile is made in the next session."""
 
@@ -658,10 +666,12 @@ def test_nothing_is_called_behind_a_detach_in_a_callback(program: Program) -> No
     program.run("detach_inside")
 
 
+@pytest.mark.thorough
 def test_threads_that_were_waited_for_have_ended(program: Program) -> None:
     program.run("threads_end")
 
 
+@pytest.mark.thorough
 def test_long_lines_do_not_fill_the_memory(program: Program) -> None:
     program.run("long_lines")
 
@@ -674,6 +684,7 @@ def test_a_ready_line_that_names_the_game_kills_it_not(program: Program) -> None
     program.run("names_the_game", settings)
 
 
+@pytest.mark.thorough
 def test_frames_of_turns_that_nobody_asked_for_end_no_line(program: Program) -> None:
     def text(turn: int, words: str) -> tuple[str, int, Json]:
         body = {"node_name": "n", "step": 1, "text": words, "is_delta": True, "is_final": False}
@@ -701,6 +712,7 @@ def test_frames_of_turns_that_nobody_asked_for_end_no_line(program: Program) -> 
         program.run("strangers", {**program.settings(), "endpoint": endpoint, "token": "t"})
 
 
+@pytest.mark.thorough
 def test_a_sidecar_that_says_anything_at_all(program: Program, full: bool) -> None:
     """What the messages say is made up; that they can be read is not, as a session ends over the first that cannot."""
     summary: Json = {"agent_id": "a", "turn_id": 1, "node_name": "n", "step": 1, "event": "summary_written"}
@@ -774,6 +786,7 @@ def test_a_frame_in_which_nothing_happens_allocates_nothing(plain: Program) -> N
     assert sorted(found["allocations"])[:3] == [0, 0, 0]
 
 
+@pytest.mark.thorough
 def test_a_game_that_is_killed_takes_its_sidecar_with_it(program: Program) -> None:
     told = program.told(program.settings())
     with subprocess.Popen(
@@ -846,6 +859,7 @@ def test_lines_that_are_no_ready_line_are_but_logged(program: Program) -> None:
     assert found["code"] == 5
 
 
+@pytest.mark.thorough
 def test_output_that_is_no_text_or_has_no_end_is_borne(program: Program) -> None:
     told = "import os; os.write(2, b'a\\xff\\r\\n' + b'x' * 3_000_000 + b'\\n\\n' + b'the end'); os._exit(4)"
     found = program.run("arguments", {**program.settings(), "executable": sys.executable, "arguments": ["-c", told]})
