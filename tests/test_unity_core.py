@@ -322,6 +322,7 @@ def test_a_missing_instruction_is_not_tried_again(program: Program, native: bool
     assert "an instruction that this processor does not have" in found["trouble"]
 
 
+@pytest.mark.thorough
 def test_a_taken_port_is_tried_a_few_times_with_longer_and_longer_pauses(program: Program) -> None:
     begun = program.folder / "begun"
     says = f"#!/bin/sh\ndate +%s.%N >> '{begun}'\necho tcp://… is taken >&2\nexit 3\n"
@@ -336,6 +337,7 @@ def test_a_taken_port_is_tried_a_few_times_with_longer_and_longer_pauses(program
     assert found["took_s"] < 0.9 * UNDER_LOAD + 2.0
 
 
+@pytest.mark.thorough
 def test_a_program_that_never_gets_ready_is_killed(program: Program) -> None:
     found = hopeless(program, script(program.folder / "parley", "#!/bin/sh\nexec sleep 60\n"), start_timeout_s=0.1)
     assert "was not ready within 0.1 s" in found["trouble"]
@@ -605,6 +607,7 @@ def welcome(number: int) -> tuple[str, int, Json]:
     )
 
 
+@pytest.mark.thorough
 def test_a_session_that_expires_under_a_handler_that_begins_anew(program: Program) -> None:
     def answer(name: str, body: Json, number: int) -> Sequence[tuple[str, int, Json]]:
         if name == "Hello":
@@ -646,6 +649,7 @@ def test_nothing_is_called_behind_a_detach_in_a_callback(program: Program) -> No
     program.run("detach_inside")
 
 
+@pytest.mark.thorough
 def test_long_lines_do_not_fill_the_memory(program: Program) -> None:
     told = "import os\nfor _ in range(30): os.write(2, b'x' * 900_000 + b'\\n')\nos._exit(9)"
     settings = {**program.settings(), "executable": sys.executable, "arguments": ["-c", told]}
@@ -667,6 +671,7 @@ def test_a_sidecar_ends_where_there_is_no_library_to_talk_to_it(compiled: Path, 
     Program(compiled, {}, tmp_path).run("library_missing")
 
 
+@pytest.mark.thorough
 def test_a_session_that_ends_over_one_message_refuses_nothing_else(program: Program) -> None:
     """An agent that was being made meanwhile is made in the next session."""
 
@@ -686,6 +691,7 @@ def test_a_session_that_ends_over_one_message_refuses_nothing_else(program: Prog
     assert asked.count("CreateAgent") == 2
 
 
+@pytest.mark.thorough
 def test_frames_of_turns_that_nobody_asked_for_end_no_line(program: Program) -> None:
     def text(turn: int, words: str) -> tuple[str, int, Json]:
         body = {"node_name": "n", "step": 1, "text": words, "is_delta": True, "is_final": False}
@@ -731,6 +737,7 @@ def test_frames_of_turns_that_nobody_asked_for_end_no_line(program: Program) -> 
         program.run("strangers", {**program.settings(), "endpoint": endpoint, "token": "t"})
 
 
+@pytest.mark.thorough
 def test_a_sidecar_that_says_anything_at_all(program: Program, full: bool) -> None:
     """What the messages say is made up; that they can be read is not, as a session ends over the first that cannot."""
     summary: Json = {"agent_id": "a", "turn_id": 1, "node_name": "n", "step": 1, "event": "summary_written"}
