@@ -269,8 +269,18 @@ class Downloads:
         """How often each model's download was cancelled."""
 
     def is_active(self, name: str) -> bool:
-        """Whether the model is being downloaded; also while the transfer still comes to its stop."""
-        return name in self._running
+        """Whether the model is being downloaded. One that was cancelled is not, though its thread may not know yet."""
+        running = self._running.get(name)
+        return running is not None and not running.stop.is_set
+
+    def is_stopping(self, name: str) -> bool:
+        """Whether a transfer that was cancelled still comes to its stop."""
+        return name in self._running and not self.is_active(name)
+
+    async def stopped(self, name: str) -> None:
+        """Wait for a transfer that comes to its stop."""
+        while self.is_stopping(name):
+            await asyncio.wait({self._running[name].ended})
 
     async def start(self, entry: CatalogEntry, report: Report) -> None:
         """Download the model. Raises DownloadActive where that is going on, and what `download_model` raises."""
@@ -303,8 +313,8 @@ class Downloads:
     async def _may_begin(self, name: str) -> None:
         """Wait for a transfer that comes to its stop. Raises DownloadFailed where that is cancelled meanwhile."""
         before = self._cancels.get(name, 0)
-        while (running := self._running.get(name)) is not None and running.stop.is_set:
-            await asyncio.wait({running.ended})
+        while self.is_stopping(name):
+            await asyncio.wait({self._running[name].ended})
             if self._cancels.get(name, 0) != before:
                 raise cancelled(name)
 

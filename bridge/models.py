@@ -239,6 +239,7 @@ class ModelStore:
         entry = self._entry(name)
         if not entry.source.huggingface:
             raise InvalidValue(f"model '{name}' was not downloaded: it comes from {entry.source or 'no file'}")
+        await self._downloads.stopped(name)
         if self._downloads.is_active(name):
             raise DownloadActive(f"model '{name}' is being downloaded; stop that with CancelDownload first")
         slot = self._slots.setdefault(name, _Slot())
@@ -366,7 +367,9 @@ class ModelStore:
         await workers.load(model.engine.close)
 
     def _is_downloaded_elsewhere(self, entry: CatalogEntry, status: ModelStatus) -> bool:
-        return status == "Absent" and bool(entry.source.huggingface) and is_downloaded_elsewhere(entry, self._settings)
+        if status != "Absent" or not entry.source.huggingface or self._downloads.is_stopping(entry.name):
+            return False
+        return is_downloaded_elsewhere(entry, self._settings)
 
     def _info(self, entry: CatalogEntry) -> ModelInfo:
         slot = self._slots.get(entry.name)

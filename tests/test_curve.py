@@ -596,7 +596,7 @@ def test_the_client_of_an_encrypted_sidecar_of_our_own(key_file: Path) -> None:
                 await client.request(ListAgents())
             for wrong in ("", zmq.curve_keypair()[0].decode("ascii")):
                 with pytest.raises((ConnectionError, TimeoutError)):
-                    await ParleyClient.connect(sidecar.endpoint, sidecar.token, server_public_key=wrong, timeout=3)
+                    await ParleyClient.connect(sidecar.endpoint, sidecar.token, server_public_key=wrong, timeout=1)
 
     on_the_wire(scene())
 

@@ -184,18 +184,20 @@ def test_changes_need_an_idle_agent() -> None:
     run(work)
 
 
-def test_a_long_history_is_seeded_and_answered_at_once() -> None:
+def test_a_long_history_is_seeded_and_answered_at_once(full: bool) -> None:
+    at_a_time = 12_500 if full else 1_250
+
     async def work() -> None:
         async with talking(scripted("yes")) as talk:
             node = {"name": "mira", "type": "Generate", "context_size": 64, "max_tokens": 8}
             agent_id = await talk.agent(workflow(node, model="script"))
-            piece = [{"user": "line", "replies": [{"node_name": "mira", "text": "reply"}]}] * 12_500
+            piece = [{"user": "line", "replies": [{"node_name": "mira", "text": "reply"}]}] * at_a_time
             for index in range(4):
                 await seed(talk, agent_id, piece, append=index > 0)
             turn = await talk.say(agent_id, "now")
             assert turn.text("mira") == "yes"
-            assert turn.debug["steps"][0]["budget"]["first_turn"] == 50_000 - 1
-            assert (await export(talk, agent_id, from_=50_000)).dialog.interactions == [turn.interaction]
+            assert turn.debug["steps"][0]["budget"]["first_turn"] == 4 * at_a_time - 1
+            assert (await export(talk, agent_id, from_=4 * at_a_time)).dialog.interactions == [turn.interaction]
 
     run(work)
 

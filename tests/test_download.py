@@ -613,6 +613,31 @@ def test_two_downloads_of_one_model_are_one_too_many(hub: Hub, folder: Path) -> 
     run(work)
 
 
+def test_a_cancelled_download_is_over_for_everybody_at_once(hub: Hub, folder: Path) -> None:
+    hub.hold_after = 50_000
+
+    async def work() -> None:
+        store = store_of(hub, folder, download_timeout_s=3600)
+        waiting = asyncio.create_task(store.download("m", QUIET))
+        await event(hub.holding)
+        assert status(store) == "Downloading"
+        store.cancel_download("m")
+        # The transfer has not heard of it: it could not have told the loop.
+        assert status(store) == "Absent"
+        with pytest.raises(ModelLoadFailed, match="parley models pull"):
+            await store.acquire("m", QUIET)
+        await store.delete("m")
+        assert inside(folder) == []
+        with pytest.raises(DownloadFailed, match="cancelled"):
+            await waiting
+        hub.hold_after = None
+        await store.download("m", QUIET)
+        assert status(store) == "Downloaded"
+        await store.close()
+
+    run(work)
+
+
 def test_a_lock_ends_with_its_process(hub: Hub, folder: Path) -> None:
     store = store_of(hub, folder)
     assert status(store) == "Absent"

@@ -13,6 +13,7 @@ from tests.talk import ECHO, EMBED, scripted
 pytestmark = pytest.mark.timeout(0)  # the soak has a bound of its own, which --soak-minutes sets
 
 
+@pytest.mark.thorough
 def test_mock_models(soak_s: float, tmp_path: Path) -> None:
     slow = scripted("once upon a time " * 40, name="slow", tokens_per_s=100)
     arguments = game(tmp_path, ECHO, slow, EMBED, **SETTINGS)

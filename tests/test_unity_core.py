@@ -402,6 +402,7 @@ def test_a_reload_beyond_the_resume_window_makes_the_agents_anew(program: Progra
     program.run("reload_expired", settings, reload_ms=4000)
 
 
+@pytest.mark.thorough
 def test_domains_are_unloaded_while_a_turn_runs(program: Program) -> None:
     found = program.run("domains")
     print(f"unload: {found['unloads_ms']} ms")
@@ -650,8 +651,9 @@ def test_nothing_is_called_behind_a_detach_in_a_callback(program: Program) -> No
 
 
 @pytest.mark.thorough
-def test_long_lines_do_not_fill_the_memory(program: Program) -> None:
-    told = "import os\nfor _ in range(30): os.write(2, b'x' * 900_000 + b'\\n')\nos._exit(9)"
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["long lines", "one without an end"])
+def test_long_lines_do_not_fill_the_memory(program: Program, end: bytes) -> None:
+    told = f"import os\nfor _ in range(30): os.write(2, b'x' * 900_000 + {end!r})\nos._exit(9)"
     settings = {**program.settings(), "executable": sys.executable, "arguments": ["-c", told]}
     program.run("long_lines", settings)
 

@@ -65,6 +65,7 @@ def test_there_is_something_to_compile() -> None:
     assert core_sources()
 
 
+@pytest.mark.thorough
 def test_the_modules_compile_as_unity_builds(generated: Path, tmp_path: Path) -> None:
     for name in MODULES:
         together(name, sources_of(name), Way(), generated, tmp_path)

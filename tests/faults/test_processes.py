@@ -61,6 +61,8 @@ QUICK_RELOADS = 2
 FULL_RELOADS = 30
 
 SETTINGS = Settings(heartbeat_s=0.1, detach_after_s=0.4, resume_window_s=60, resident_sequences=64)
+PATIENT = SETTINGS.model_copy(update={"detach_after_s": PATIENCE_S})
+"""For a bare client: it sends no heartbeat, and is not lost because the machine is busy for a moment."""
 
 
 async def until(condition: Callable[[], bool], what: str) -> None:
@@ -200,7 +202,7 @@ def test_a_new_process_takes_up_what_a_killed_one_left(full: bool, fault_seed: i
         assert len(set(lines)) == len(lines), f"--fault-seed {seed}: {lines}"
 
     async def main() -> None:
-        async with sidecar(SETTINGS) as serving:
+        async with sidecar(PATIENT) as serving:
             places = asyncio.Semaphore(2)
 
             async def one(seed: int) -> None:
@@ -233,7 +235,7 @@ def test_a_session_is_gone_after_its_window() -> None:
 
 def test_a_key_that_nobody_gave_out_is_refused() -> None:
     async def main() -> None:
-        async with sidecar(SETTINGS) as serving, Wire(serving.endpoint) as wire:
+        async with sidecar(PATIENT) as serving, Wire(serving.endpoint) as wire:
             error = await wire.ask(_hello("A" * 43), Error)
             assert (error.code, error.name) == (SessionExpired.code, "SessionExpired")
 
@@ -265,7 +267,7 @@ def test_a_client_that_comes_back_too_late_hears_so() -> None:
 
 def test_the_second_hello_with_a_key_wins() -> None:
     async def main() -> None:
-        async with sidecar(SETTINGS) as serving, Wire(serving.endpoint) as first, Wire(serving.endpoint) as second:
+        async with sidecar(PATIENT) as serving, Wire(serving.endpoint) as first, Wire(serving.endpoint) as second:
             ready = await first.hello()
             created = await first.ask(CreateAgent(workflow=conversation("innkeeper")), AgentCreated)
             await first.ask(SendMessage(agent_id=created.agent_id, text="a1"), TurnStarted)
@@ -286,7 +288,7 @@ def test_the_second_hello_with_a_key_wins() -> None:
 def test_a_client_that_was_replaced_does_not_fight_for_its_session() -> None:
     async def main() -> None:
         links: list[str] = []
-        async with sidecar(SETTINGS) as serving, Wire(serving.endpoint) as second:
+        async with sidecar(PATIENT) as serving, Wire(serving.endpoint) as second:
             client = await ParleyClient.connect(serving.endpoint, TOKEN, on_link=links.append)
             waiting = client.subscribe()
             again = await second.hello(client.ready.session_key, client.last_seq)
@@ -304,7 +306,7 @@ def test_a_client_that_was_replaced_does_not_fight_for_its_session() -> None:
 
 def test_a_repeated_request_is_not_done_twice() -> None:
     async def main() -> None:
-        async with sidecar(SETTINGS) as serving, Wire(serving.endpoint) as first, Wire(serving.endpoint) as second:
+        async with sidecar(PATIENT) as serving, Wire(serving.endpoint) as first, Wire(serving.endpoint) as second:
             ready = await first.hello()
             created = await first.ask(CreateAgent(workflow=conversation("innkeeper")), AgentCreated)
             line = SendMessage(agent_id=created.agent_id, text="a1")

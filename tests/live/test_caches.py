@@ -101,6 +101,7 @@ def usage_of(turn: Heard) -> dict[str, Any]:
 # ---- a long talk in a small window
 
 
+@pytest.mark.thorough
 def test_a_long_talk_trims_rarely_reads_only_what_is_new_and_its_cache_stays_right(
     starter_model: Path, full: bool
 ) -> None:
@@ -301,6 +302,7 @@ def seen(backend: Recording, *names: str) -> list[list[Any]]:
     return [backend.replies[name].seen for name in names]
 
 
+@pytest.mark.thorough
 def test_a_cut_inside_the_window_is_a_clean_reading_anew(backend: Recording) -> None:
     async def work() -> None:
         async with running(Lent(backend, prompt_chunk=128, park_bytes=2**30)) as scheduler:
@@ -346,6 +348,7 @@ def test_a_prompt_that_replays_less_is_parked_as_far_as_it_comes_back(backend: R
     run(work)
 
 
+@pytest.mark.thorough
 def test_a_larger_window_keeps_what_was_read(starter_model: Path) -> None:
     made = recording(starter_model, Settings(resident_sequences=2), 256)
 

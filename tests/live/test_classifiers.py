@@ -119,7 +119,7 @@ async def judge_all(talk: Talk, *, beside: int) -> list[dict[str, float]]:
     return found
 
 
-@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("deterministic", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_probabilities_beside_other_agents(starter_model: Path, deterministic: bool) -> None:
     async def work() -> None:
         settings = Settings(deterministic=deterministic)

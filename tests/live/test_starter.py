@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 
 def test_cancel_while_the_prompt_is_read_and_the_next_turn_works(starter_model: Path) -> None:
-    long_persona = "The inn stands by the harbour, and the rain falls on its roof. " * 120
+    long_persona = "The inn stands by the harbour, and the rain falls on its roof. " * 60
 
     async def work() -> None:
         settings = Settings(prompt_chunk=64)
@@ -40,9 +40,9 @@ def test_cancel_while_the_prompt_is_read_and_the_next_turn_works(starter_model: 
             turn = await talk.say(agent_id, "Hello.")
             assert turn.complete.status == "Success"
             usage = turn.debug["steps"][0]["usage"]
-            assert usage["prompt_tokens"] > 1500
+            assert usage["prompt_tokens"] > 800
             # The cancel came before the prompt was read: by far the most of it was left to this turn.
-            assert usage["evaluated_tokens"] > 1000
+            assert usage["evaluated_tokens"] > 550
             assert whole_prompt_s * 1000 < usage["ttft_ms"]
 
     run(work)

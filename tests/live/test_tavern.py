@@ -134,7 +134,8 @@ def test_odo_steps_in_when_somebody_is_threatened() -> None:
     assert steps["odo"]["output"]["text"]
 
 
-@pytest.mark.parametrize(("level", "knows"), [pytest.param(1, False, marks=pytest.mark.thorough), (5, True)])
+@pytest.mark.thorough
+@pytest.mark.parametrize(("level", "knows"), [(1, False), (5, True)])
 def test_lore_by_level(level: int, knows: bool) -> None:
     steps = {step["node_name"]: step for step in demo("Who put out the lamp?", "--var", f"player_level={level}")}
     ids = [hit["id"] for hit in steps["lore"]["details"]["hits"]]

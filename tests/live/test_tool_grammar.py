@@ -197,7 +197,7 @@ def is_valid_call(raw: str, tool: Tool, name: ToolCallFormat) -> bool:
 def test_every_call_under_a_grammar_is_valid(scheduler: Scheduler, full: bool) -> None:
     assert all(not check_tool({"name": tool.name, "parameters": tool.parameters}) for tool in TOOLS)
     free = []
-    for run in range(50 if full else 5):
+    for run in range(50 if full else 3):
         tool = TOOLS[run % 5]
         name, begun = BEGINNINGS[(run + run // 5) % 5]
         prompt = ask(tool, name)
@@ -217,10 +217,10 @@ def test_every_call_under_a_grammar_is_valid(scheduler: Scheduler, full: bool) -
     assert not all(free)
 
 
-def test_a_grammar_that_is_not_reached_changes_nothing(scheduler: Scheduler) -> None:
+def test_a_grammar_that_is_not_reached_changes_nothing(scheduler: Scheduler, full: bool) -> None:
     prompt = "The rune on the door reads {ash}, and the next one reads {"
     read(scheduler, prompt)
-    for name in ("chatml", "generic"):
+    for name in ("chatml", "generic") if full else ("chatml",):
         grammar = tool_format(name).grammar(TOOLS)
         for seed, sampling in ((1, {}), (2, {"repeat_penalty": 1.1}), (3, {"top_k": 0}), (4, {"temperature": 0.0})):
             with_it = write(scheduler, prompt, seed=seed, grammar=grammar, max_tokens=24, sampling=sampling)

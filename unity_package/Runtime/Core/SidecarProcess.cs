@@ -505,10 +505,10 @@ namespace Parley
         {
             try
             {
-                using (StreamReader reader = new StreamReader(stream, new UTF8Encoding(false)))
+                using (LineReader reader = new LineReader(stream))
                 {
                     string line;
-                    while ((line = reader.ReadLine()) != null)
+                    while ((line = reader.Next()) != null)
                     {
                         TakeSafely(take, line);
                     }

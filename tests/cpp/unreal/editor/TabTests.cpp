@@ -123,7 +123,7 @@ EDITOR_TEST(TheTestChatTalksOutsideOfPlay)
     // The models tab beside it, with the same sidecar.
     const TSharedPtr<SDockTab> ModelsTab = FGlobalTabmanager::Get()->TryInvokeTab(FTabId(FParleyTabs::Models));
     SParleyModels& Models = *ModelsTab->StubFind<SParleyModels>(TEXT("SParleyModels"))[0];
-    Press(Models, "List Models");
+    Press(Models, "Show Models");
     Until(Models, [&] { return Contains(Shown(Models), "slow"); }, "the list");
     Check(!FParleyEditorSidecar::Get()->GetModels().empty(), "the pickers know them too");
 

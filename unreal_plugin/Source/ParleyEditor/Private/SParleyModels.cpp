@@ -33,7 +33,7 @@ void SParleyModels::Construct(const FArguments&)
         .AutoHeight()
         [
             SNew(SButton)
-            .Text(LOCTEXT("List", "List Models"))
+            .Text(LOCTEXT("List", "Show Models"))
             .ToolTipText(LOCTEXT("ListTip", "Ask the sidecar; it is started where there is none."))
             .OnClicked_Lambda([this]() { Ask(); return FReply::Handled(); })
         ]
