@@ -10,20 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from bridge.cli import app
+from tests.command_line import parley
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "authoring" / "cases.json").read_text(encoding="utf-8"))
 DEEP = '{"nodes": [{"name": "a", "x": ' + "[" * 900 + "]" * 900 + "}]}"
 SOUND: dict[str, Any] = {"start_node": "a", "default_model": "mock-echo", "nodes": [{"name": "a", "type": "Generate"}]}
-
-
-def parley(*arguments: str) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr)."""
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result.exit_code, result.stdout, result.stderr
 
 
 def write(folder: Path, workflow: Any, name: str = "flow.workflow.json") -> Path:

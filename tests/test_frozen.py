@@ -19,7 +19,7 @@ from bridge.errors import ModelLoadFailed
 from bridge.model_files import locate, model_paths
 from bridge.packaging import PackagingFailed, sidecar
 from bridge.packaging.notices import write_notices
-from tests.test_cli import parley
+from tests.command_line import parley
 
 PACKAGED = CatalogEntry(
     name="small", type="language", engine="llama-cpp", source=Source(package="nowhere_at_all", file="small.gguf")

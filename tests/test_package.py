@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import hashlib
 import http.server
 import io
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import threading
@@ -21,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from bridge.packaging import PackagingFailed, native_zmq, out_folder, unity
+from bridge.packaging import PackagingFailed, out_folder, unity
 from bridge.packaging.native_zmq import (
     LINUX_SODIUM,
     LINUX_SODIUM_HERE,
@@ -33,12 +31,13 @@ from bridge.packaging.native_zmq import (
 )
 from bridge.packaging.out_folder import replacing
 from bridge.packaging.unity import package_unity
-from tests.sidecar import environment
-from tests.test_cli import parley
+from tests import package_cases
+from tests.package_cases import Packager
 from tests.unity_reader import Package, problems
 from tests.wheel_shelf import ELF, fake_sidecar, fake_wheel, tree
 
-PATIENCE_S = 120
+UNITY = Packager("unity", unity, package_unity, ".tgz")
+assemble = UNITY.assemble
 
 
 @pytest.fixture
@@ -163,10 +162,6 @@ def test_an_index_that_brings_something_else_is_refused(index: str, fakes: tuple
 # ---- the package ---------------------------------------------------------------------------------------------
 
 
-def assemble(tmp_path: Path, fakes: tuple[Wheel, ...], **options: Any) -> Path:
-    return package_unity(tmp_path / "out", wheels_folder=tmp_path / "wheels", wheels=fakes, **options)
-
-
 def test_unity_would_stumble_over_nothing_in_the_assembled_package(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
     out = assemble(tmp_path, fakes)
     package = Package(out)
@@ -181,10 +176,7 @@ def test_unity_would_stumble_over_nothing_in_the_assembled_package(tmp_path: Pat
 
 
 def test_the_same_sources_make_the_same_bytes(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
-    first = tree(assemble(tmp_path, fakes, archive=tmp_path / "a.tgz"))
-    second = tree(assemble(tmp_path, fakes, archive=tmp_path / "b.tgz"))
-    assert first == second
-    assert (tmp_path / "a.tgz").read_bytes() == (tmp_path / "b.tgz").read_bytes()
+    package_cases.check_the_same_sources_make_the_same_bytes(UNITY, tmp_path, fakes)
 
 
 def test_the_archive_is_what_npm_would_pack(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
@@ -207,34 +199,19 @@ def test_a_sidecar_goes_into_the_slot_of_its_platform(tmp_path: Path, fakes: tup
         assert os.access(out / "Sidecar~" / "linux-x64" / "parley", os.X_OK)
 
 
-@pytest.mark.parametrize(
-    ("platforms", "says"),
-    [
-        (["win-x64", "win-x64"], "two sidecars for win-x64"),
-        (["../../x"], "names no platform"),
-        ([3], "names no platform"),
-    ],
-)
+@pytest.mark.parametrize(("platforms", "says"), package_cases.CONFUSED)
 def test_sidecars_that_cannot_be_told_apart_are_refused(
     platforms: list[Any], says: str, tmp_path: Path, fakes: tuple[Wheel, ...]
 ) -> None:
-    sidecars = [fake_sidecar(tmp_path / f"s{number}", platform) for number, platform in enumerate(platforms)]
-    with pytest.raises(PackagingFailed, match=says):
-        assemble(tmp_path, fakes, sidecars=sidecars)
-    assert not (tmp_path / "out").exists()
+    package_cases.check_sidecars_that_cannot_be_told_apart_are_refused(UNITY, platforms, says, tmp_path, fakes)
 
 
 def test_a_folder_that_is_no_sidecar_is_refused(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
-    with pytest.raises(PackagingFailed, match="is no folder that `parley package sidecar` made"):
-        assemble(tmp_path, fakes, sidecars=[tmp_path / "wheels"])
+    package_cases.check_a_folder_that_is_no_sidecar_is_refused(UNITY, tmp_path, fakes)
 
 
 def test_a_sidecar_of_another_version_is_refused(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
-    sidecar = fake_sidecar(tmp_path / "sidecar", "linux-x64")
-    (sidecar / "sidecar.json").write_text('{"platform": "linux-x64", "version": "0.0.1"}', encoding="utf-8")
-    with pytest.raises(PackagingFailed, match=r"is of Parley 0\.0\.1, and this is .*; package it anew"):
-        assemble(tmp_path, fakes, sidecars=[sidecar])
-    assert not (tmp_path / "out").exists()
+    package_cases.check_a_sidecar_of_another_version_is_refused(UNITY, tmp_path, fakes)
 
 
 @pytest.mark.parametrize(
@@ -250,27 +227,13 @@ def test_a_sidecar_of_another_version_is_refused(tmp_path: Path, fakes: tuple[Wh
 def test_nothing_is_written_into_what_is_replaced_or_copied(
     out: str, archive: str | None, says: str, tmp_path: Path, fakes: tuple[Wheel, ...]
 ) -> None:
-    sidecar = fake_sidecar(tmp_path / "sidecar", "linux-x64")
-    (tmp_path / "folder.tgz").mkdir()
-    assemble(tmp_path, fakes)
-    before = tree(tmp_path)
-    with pytest.raises(PackagingFailed, match=says):
-        package_unity(
-            tmp_path / out, wheels_folder=tmp_path / "wheels", wheels=fakes, sidecars=[sidecar],
-            archive=None if archive is None else tmp_path / archive,
-        )  # fmt: skip
-    assert tree(tmp_path) == before
+    package_cases.check_nothing_is_written_into_what_is_replaced_or_copied(UNITY, out, archive, says, tmp_path, fakes)
 
 
 def test_a_strangers_folder_is_refused_before_anything_is_downloaded(
     tmp_path: Path, fakes: tuple[Wheel, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unity, "collect", lambda *_: pytest.fail("it went for the wheels"))
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.txt").write_text("my only copy", encoding="utf-8")
-    with pytest.raises(PackagingFailed, match="holds files that Parley did not put there"):
-        assemble(tmp_path, fakes)
-    assert tree(tmp_path / "out") == {"thesis.txt": b"my only copy"}
+    package_cases.check_a_strangers_folder_is_refused_before_anything_is_downloaded(UNITY, tmp_path, fakes, monkeypatch)
 
 
 def test_stale_sources_are_not_packaged(
@@ -294,22 +257,14 @@ def test_stale_sources_are_not_packaged(
 
 
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
-    code, out, err = parley("package", "unity", "--out", str(tmp_path / "out"), "--wheels", str(tmp_path))
-    assert (code, out) == (1, "")
-    lines = [line for line in err.splitlines() if "there is no pyzmq" in line]
-    assert len(lines) == 1 and "Traceback" not in err
-    assert not (tmp_path / "out").exists()
+    package_cases.check_the_command_says_what_is_wrong_in_one_line(UNITY, tmp_path)
 
 
 # ---- where it goes -------------------------------------------------------------------------------------------
 
 
 def test_a_strangers_folder_is_left_alone(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.txt").write_text("my only copy", encoding="utf-8")
-    with pytest.raises(PackagingFailed, match="holds files that Parley did not put there"):
-        assemble(tmp_path, fakes)
-    assert tree(tmp_path / "out") == {"thesis.txt": b"my only copy"}
+    package_cases.check_a_strangers_folder_is_left_alone(UNITY, tmp_path, fakes)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "wheels"]
 
 
@@ -342,14 +297,7 @@ def test_where_it_fails_nothing_is_left_and_nothing_is_lost(tmp_path: Path) -> N
 
 
 def test_a_full_disk_is_said_so(tmp_path: Path, fakes: tuple[Wheel, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(work: Path, natives: native_zmq.Natives) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(work / "Plugins"))
-
-    monkeypatch.setattr(unity, "_add_natives", full)
-    with pytest.raises(PackagingFailed, match="No space left on device") as fault:
-        assemble(tmp_path, fakes)
-    assert "free some space" in str(fault.value)
-    assert not (tmp_path / "out").exists()
+    package_cases.check_a_full_disk_is_said_so(UNITY, tmp_path, fakes, monkeypatch)
 
 
 def test_the_platform_has_a_name_that_folders_can_have() -> None:
@@ -360,70 +308,15 @@ def test_the_platform_has_a_name_that_folders_can_have() -> None:
 
 # ---- for real ------------------------------------------------------------------------------------------------
 
-_LOAD = """
-import ctypes, sys
-library = ctypes.CDLL(sys.argv[1])
-assert library.zmq_has(b"curve") == 1
-found = {line.split()[-1] for line in open("/proc/self/maps") if "sodium" in line}
-print("\\n".join(found))
-"""
-
 
 @pytest.mark.timeout(300)
 def test_the_real_wheels_make_a_package_whose_libzmq_loads(tmp_path: Path, full: bool) -> None:
-    if not full:
-        pytest.skip("downloads 7 MB from the package index: only with --full")
-    try:
-        out = package_unity(tmp_path / "out")
-    except PackagingFailed as fault:
-        if "pip could not download" not in str(fault):
-            raise
-        pytest.skip(f"the package index is out of reach: {fault}")
+    out = package_cases.packaged_for_real(UNITY, tmp_path / "out", full)
     assert problems(Package(out)) == []
     plugins = out / "Plugins"
     assert (plugins / "win-x64/libzmq.dll").read_bytes()[:2] == b"MZ"
-    assert missing_dlls(plugins / "win-x64") == set()
+    assert package_cases.missing_dlls(plugins / "win-x64") == set()
     mac = (plugins / "macos/libzmq.dylib").read_bytes()
     assert mac[:4] == b"\xca\xfe\xba\xbe"  # more than one architecture
     assert b"@loader_path/libsodium.26.dylib\0" in mac
-    if sys.platform == "linux":
-        variables = {key: value for key, value in environment().items() if key != "LD_LIBRARY_PATH"}
-        done = subprocess.run(
-            [sys.executable, "-c", _LOAD, str(plugins / "linux-x64/libzmq.so")],
-            env=variables, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.split() == [str(plugins / "linux-x64" / LINUX_SODIUM_HERE)]
-
-
-def missing_dlls(folder: Path) -> set[str]:
-    """What the DLLs of a folder ask for that is neither there nor in every Windows."""
-    windows = ("kernel32", "advapi32", "ws2_32", "iphlpapi", "api-ms-win-crt-")
-    there = {path.name.lower() for path in folder.iterdir()}
-    wanted = {name.lower() for path in folder.glob("*.dll") for name in imported_dlls(path.read_bytes())}
-    return {name for name in wanted if name not in there and not name.startswith(windows)}
-
-
-def imported_dlls(data: bytes) -> list[str]:
-    """The names in a PE file's import table."""
-
-    def number(at: int, size: int = 4) -> int:
-        return int.from_bytes(data[at : at + size], "little")
-
-    header = number(0x3C) + 4
-    optional = header + 20
-    sections = optional + number(header + 16, 2)
-
-    def at(address: int) -> int:
-        for index in range(number(header + 2, 2)):
-            row = sections + 40 * index
-            if number(row + 12) <= address < number(row + 12) + number(row + 16):
-                return address - number(row + 12) + number(row + 20)
-        raise AssertionError(f"no section has {address:x}")
-
-    names, row = [], at(number(optional + 112 + 8))
-    while number(row + 12):
-        begin = at(number(row + 12))
-        names.append(data[begin : data.index(b"\0", begin)].decode())
-        row += 20
-    return names
+    package_cases.check_libzmq_loads_with_the_sodium_beside_it(plugins / "linux-x64/libzmq.so", LINUX_SODIUM_HERE)

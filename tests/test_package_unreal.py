@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -16,15 +15,15 @@ import pytest
 
 from bridge.codegen import TARGETS
 from bridge.packaging import PackagingFailed, engine_package, unreal
-from bridge.packaging.native_zmq import LINUX_SODIUM, WHEELS, Natives, Wheel
+from bridge.packaging.native_zmq import LINUX_SODIUM, WHEELS, Wheel
 from bridge.packaging.unreal import MARKER, package_unreal
-from tests.sidecar import environment
-from tests.test_cli import parley
-from tests.test_package import missing_dlls
+from tests import package_cases
+from tests.package_cases import Packager
 from tests.unreal_plugin_reader import Plugin, problems
 from tests.wheel_shelf import fake_sidecar, fake_wheel, tree
 
-PATIENCE_S = 120
+UNREAL = Packager("unreal", unreal, package_unreal, ".zip")
+assemble = UNREAL.assemble
 
 
 @pytest.fixture
@@ -47,10 +46,6 @@ def fakes(wheels: tuple[Wheel, ...], tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(engine_package, "emit", lambda *_: {})
     monkeypatch.setattr(engine_package, "difference", lambda *_: "")
     return wheels
-
-
-def assemble(tmp_path: Path, fakes: tuple[Wheel, ...], **options: Any) -> Path:
-    return package_unreal(tmp_path / "out", wheels_folder=tmp_path / "wheels", wheels=fakes, **options)
 
 
 # ---- the plugin ----------------------------------------------------------------------------------------------
@@ -77,10 +72,7 @@ def test_each_platform_has_its_libraries_as_they_are_in_the_wheels(tmp_path: Pat
 
 
 def test_the_same_sources_make_the_same_bytes(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
-    first = tree(assemble(tmp_path, fakes, archive=tmp_path / "a.zip"))
-    second = tree(assemble(tmp_path, fakes, archive=tmp_path / "b.zip"))
-    assert first == second
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    package_cases.check_the_same_sources_make_the_same_bytes(UNREAL, tmp_path, fakes)
 
 
 def test_the_archive_is_unpacked_into_a_folder_for_plugins(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
@@ -149,31 +141,16 @@ def test_line_ends_are_those_of_the_repository(
 # ---- what is refused -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("platforms", "says"),
-    [
-        (["win-x64", "win-x64"], "two sidecars for win-x64"),
-        (["../../x"], "names no platform"),
-        ([3], "names no platform"),
-    ],
-)
+@pytest.mark.parametrize(("platforms", "says"), package_cases.CONFUSED)
 def test_sidecars_that_cannot_be_told_apart_are_refused(
     platforms: list[Any], says: str, tmp_path: Path, fakes: tuple[Wheel, ...]
 ) -> None:
-    sidecars = [fake_sidecar(tmp_path / f"s{number}", platform) for number, platform in enumerate(platforms)]
-    with pytest.raises(PackagingFailed, match=says):
-        assemble(tmp_path, fakes, sidecars=sidecars)
-    assert not (tmp_path / "out").exists()
+    package_cases.check_sidecars_that_cannot_be_told_apart_are_refused(UNREAL, platforms, says, tmp_path, fakes)
 
 
 def test_a_folder_that_is_no_sidecar_or_an_old_one_is_refused(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
-    with pytest.raises(PackagingFailed, match="is no folder that `parley package sidecar` made"):
-        assemble(tmp_path, fakes, sidecars=[tmp_path / "wheels"])
-    sidecar = fake_sidecar(tmp_path / "sidecar", "linux-x64")
-    (sidecar / "sidecar.json").write_text('{"platform": "linux-x64", "version": "0.0.1"}', encoding="utf-8")
-    with pytest.raises(PackagingFailed, match=r"is of Parley 0\.0\.1, and this is .*; package it anew"):
-        assemble(tmp_path, fakes, sidecars=[sidecar])
-    assert not (tmp_path / "out").exists()
+    package_cases.check_a_folder_that_is_no_sidecar_is_refused(UNREAL, tmp_path, fakes)
+    package_cases.check_a_sidecar_of_another_version_is_refused(UNREAL, tmp_path, fakes)
 
 
 @pytest.mark.parametrize(
@@ -189,16 +166,7 @@ def test_a_folder_that_is_no_sidecar_or_an_old_one_is_refused(tmp_path: Path, fa
 def test_nothing_is_written_into_what_is_replaced_or_copied(
     out: str, archive: str | None, says: str, tmp_path: Path, fakes: tuple[Wheel, ...]
 ) -> None:
-    sidecar = fake_sidecar(tmp_path / "sidecar", "linux-x64")
-    (tmp_path / "folder.zip").mkdir()
-    assemble(tmp_path, fakes)
-    before = tree(tmp_path)
-    with pytest.raises(PackagingFailed, match=says):
-        package_unreal(
-            tmp_path / out, wheels_folder=tmp_path / "wheels", wheels=fakes, sidecars=[sidecar],
-            archive=None if archive is None else tmp_path / archive,
-        )  # fmt: skip
-    assert tree(tmp_path) == before
+    package_cases.check_nothing_is_written_into_what_is_replaced_or_copied(UNREAL, out, archive, says, tmp_path, fakes)
 
 
 def test_a_package_is_not_put_where_the_next_one_would_have_it_in_itself(
@@ -239,22 +207,11 @@ def test_stale_sources_are_not_packaged(
 
 
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
-    code, out, err = parley("package", "unreal", "--out", str(tmp_path / "out"), "--wheels", str(tmp_path))
-    assert (code, out) == (1, "")
-    lines = [line for line in err.splitlines() if "there is no pyzmq" in line]
-    assert len(lines) == 1 and "Traceback" not in err
-    assert not (tmp_path / "out").exists()
+    package_cases.check_the_command_says_what_is_wrong_in_one_line(UNREAL, tmp_path)
 
 
 def test_a_full_disk_is_said_so(tmp_path: Path, fakes: tuple[Wheel, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(work: Path, natives: Natives) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(work / "Source"))
-
-    monkeypatch.setattr(unreal, "_add_natives", full)
-    with pytest.raises(PackagingFailed, match="No space left on device") as fault:
-        assemble(tmp_path, fakes)
-    assert "free some space" in str(fault.value)
-    assert not (tmp_path / "out").exists()
+    package_cases.check_a_full_disk_is_said_so(UNREAL, tmp_path, fakes, monkeypatch)
 
 
 def test_an_archive_that_cannot_be_written_leaves_the_earlier_one(
@@ -280,12 +237,9 @@ def test_an_archive_that_cannot_be_written_leaves_the_earlier_one(
 def test_a_strangers_folder_is_refused_before_anything_is_downloaded(
     tmp_path: Path, fakes: tuple[Wheel, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unreal, "collect", lambda *_: pytest.fail("it went for the wheels"))
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.txt").write_text("my only copy", encoding="utf-8")
-    with pytest.raises(PackagingFailed, match="holds files that Parley did not put there"):
-        assemble(tmp_path, fakes)
-    assert tree(tmp_path / "out") == {"thesis.txt": b"my only copy"}
+    package_cases.check_a_strangers_folder_is_refused_before_anything_is_downloaded(
+        UNREAL, tmp_path, fakes, monkeypatch
+    )
 
 
 def test_an_earlier_package_is_replaced_with_what_unreal_built_in_it(tmp_path: Path, fakes: tuple[Wheel, ...]) -> None:
@@ -360,35 +314,13 @@ def test_what_is_changed_while_it_packages_is_not_lost_either(tmp_path: Path, fa
 
 # ---- for real ------------------------------------------------------------------------------------------------
 
-_LOAD = """
-import ctypes, sys
-library = ctypes.CDLL(sys.argv[1])
-assert library.zmq_has(b"curve") == 1
-found = {line.split()[-1] for line in open("/proc/self/maps") if "sodium" in line}
-print("\\n".join(found))
-"""
-
 
 @pytest.mark.timeout(300)
 def test_the_real_wheels_make_a_plugin_whose_libzmq_loads(tmp_path: Path, full: bool) -> None:
-    if not full:
-        pytest.skip("downloads 7 MB from the package index: only with --full")
-    try:
-        out = package_unreal(tmp_path / "out")
-    except PackagingFailed as fault:
-        if "pip could not download" not in str(fault):
-            raise
-        pytest.skip(f"the package index is out of reach: {fault}")
+    out = package_cases.packaged_for_real(UNREAL, tmp_path / "out", full)
     assert problems(Plugin(out)) == []
     libraries = out / "Source" / "ThirdParty" / "libzmq"
     assert (libraries / "Win64/libzmq.dll").read_bytes()[:2] == b"MZ"
-    assert missing_dlls(libraries / "Win64") == set()
+    assert package_cases.missing_dlls(libraries / "Win64") == set()
     assert b"@loader_path/libsodium.26.dylib\0" in (libraries / "Mac/libzmq.dylib").read_bytes()
-    if sys.platform == "linux":
-        variables = {key: value for key, value in environment().items() if key != "LD_LIBRARY_PATH"}
-        done = subprocess.run(
-            [sys.executable, "-c", _LOAD, str(libraries / "Linux/libzmq.so")],
-            env=variables, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.split() == [str(libraries / "Linux" / LINUX_SODIUM)]
+    package_cases.check_libzmq_loads_with_the_sodium_beside_it(libraries / "Linux/libzmq.so", LINUX_SODIUM)

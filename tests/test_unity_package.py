@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import bridge
 from bridge.packaging import PackagingFailed
 from bridge.packaging.unity_meta import guid_of, meta_text, metas, stale_metas, write_metas
+from tests.command_line import parley
 from tests.csharp_build import CSHARP, compile_csharp, libzmq_environment, needs_mono, run_mono
-from tests.test_cli import parley
 from tests.unity_reader import Package, outside_editor, problems, without_comments
 
 ROOT = Path(bridge.__file__).resolve().parent.parent / "unity_package"
