@@ -10,7 +10,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Their assertions shall say what they compared, as those of the tests do.
-pytest.register_assert_rewrite("tests.core_cases", "tests.package_cases", "tests.session_cases", "tests.impostor_cases")
+pytest.register_assert_rewrite(
+    "tests.core_cases",
+    "tests.core_program",
+    "tests.impostor_cases",
+    "tests.package_cases",
+    "tests.process_cases",
+    "tests.session_cases",
+)
 
 settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("full", max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
