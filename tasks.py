@@ -35,7 +35,7 @@ JSON_HEADER = ("/usr/include/nlohmann/json.hpp", "/usr/local/include/nlohmann/js
                "/opt/homebrew/include/nlohmann/json.hpp")  # fmt: skip
 MOST_WORKERS = 4
 """Each has models of its own in memory."""
-USAGE = """usage: python tasks.py demo [--say LINE]… [--json] [--model NAME] [--diagnostics]
+USAGE = """usage: python tasks.py demo [--say LINE]… [--speak] [--record FOLDER] [--json] [--model NAME] [--diagnostics]
        python tasks.py test [--full] [pytest arguments]
        python tasks.py lint"""
 
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         return 0 if task in ("-h", "--help", "help") else 2
     if not (3, 10) <= sys.version_info[:2] <= (3, 13):
         return fail(f"Parley needs Python 3.10 to 3.13; this is {platform.python_version()}")
-    code = install("starter" if task == "demo" else "starter,dev")
+    code = install("starter,play" if task == "demo" else "starter,dev,sherpa")
     if code:
         return code
     if task == "demo":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -84,7 +84,7 @@ class Source(_Strict):
         default="", description="A repository of the hub, owner/name."
     )
     file: Annotated[str, AfterValidator(lambda name: name and _file_name(name))] = Field(
-        default="", description="Of a package: what the file is called once it is put together."
+        default="", description="Of a package: its file, or what the file is called once it is put together."
     )
     files: list[FileName] = Field(
         default_factory=list,
@@ -138,7 +138,7 @@ class Source(_Strict):
 
 
 class MockScript(_Strict):
-    """What the mock engine says."""
+    """What the mock engine says, and how. Each option goes with one type of model."""
 
     mode: Literal["echo", "script"] = Field(
         default="echo", description="echo: the last user message; script: the replies in order."
@@ -148,6 +148,26 @@ class MockScript(_Strict):
         description="What it says, in order and again from the first on, each node of each agent by itself.",
     )
     tokens_per_s: float = Field(default=0.0, ge=0, description="How fast it writes; 0: as fast as it can.")
+    real_time_factor: float = Field(
+        default=0.0,
+        ge=0,
+        le=10,
+        description="Of a voice: seconds that a second of its sound takes to make; 0: as fast as it can.",
+    )
+    fail_on: str = Field(default="", description="Of a voice: words that it cannot say; empty: it can say everything.")
+
+
+_MOCK_OPTIONS: Mapping[str, Sequence[str]] = {
+    "language": ("mode", "replies", "tokens_per_s"),
+    "embedding": (),
+    "tts": ("real_time_factor", "fail_on"),
+}
+_ENGINES: Mapping[str, Sequence[str]] = {
+    "language": ("llama-cpp", "mock"),
+    "embedding": ("llama-cpp", "mock"),
+    "tts": ("hibari", "sherpa-onnx", "mock"),
+}
+_NOT_OF_VOICES = ("context_size", "kv_cache_type", "chat_format", "tool_call_format", "default_sampling", "examples")
 
 
 class CatalogEntry(_Strict):
@@ -155,7 +175,7 @@ class CatalogEntry(_Strict):
 
     name: str = Field(min_length=1, max_length=128, description="What workflows and commands call the model.")
     type: Literal["language", "embedding", "tts"] = Field(default="language", description="What it can do.")
-    engine: Literal["llama-cpp", "mock"] = Field(description="What runs it.")
+    engine: Literal["llama-cpp", "hibari", "sherpa-onnx", "mock"] = Field(description="What runs it.")
     source: Source = Field(default_factory=Source, description="Where its file comes from; the mock engine needs none.")
     context_size: int = Field(
         default=0,
@@ -189,6 +209,22 @@ class CatalogEntry(_Strict):
             raise ValueError("source: one of package, path and huggingface is needed")
         if self.engine != "mock" and self.mock is not None:
             raise ValueError("mock: it goes with the engine mock only")
+        return self
+
+    @model_validator(mode="after")
+    def _fits_its_type(self) -> CatalogEntry:
+        if self.engine not in _ENGINES[self.type]:
+            types = " or ".join(kind for kind, engines in _ENGINES.items() if self.engine in engines)
+            raise ValueError(f"type: the engine {self.engine} runs models of type {types}, not {self.type}")
+        if self.engine == "hibari" and len(self.source.names) != 1:
+            raise ValueError("source.files: a voice of hibari is one file")
+        for name in _NOT_OF_VOICES if self.type == "tts" else ():
+            if name in self.model_fields_set:
+                raise ValueError(f"{name}: a voice has none; leave it out of a model of type tts")
+        for name in sorted(self.mock.model_fields_set) if self.mock else ():
+            if name not in _MOCK_OPTIONS[self.type]:
+                owner = next(kind for kind, names in _MOCK_OPTIONS.items() if name in names)
+                raise ValueError(f"mock.{name}: it goes with type {owner} only, and this model is of type {self.type}")
         return self
 
 

@@ -36,6 +36,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON array.")]
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 _USAGE_FAULTS = (3007, 6005)
+MAX_SPEAKERS = 6
+"""Of a voice that the table names; of one with more it says how many."""
 
 Result = TypeVar("Result")
 
@@ -91,14 +93,23 @@ def pull(name: Name, config: ConfigFile = None, catalog: CatalogFile = None) -> 
 def add(
     source: Annotated[
         str,
-        typer.Argument(metavar="FILE_OR_REPO", help="A GGUF file, or owner/name of a repository.", show_default=False),
+        typer.Argument(
+            metavar="FILE_OR_REPO",
+            help="A GGUF file, the folder of a voice for sherpa-onnx, or owner/name of a repository.",
+            show_default=False,
+        ),
     ],
     name: Annotated[str, typer.Option("--name", help="What workflows call the model.", show_default=False)],
     file: Annotated[
-        str, typer.Option("--file", help="Of a repository: the GGUF file (of a split one, the first).")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            "--file",
+            help="Of a repository: the GGUF file (of a split one, the first); of a voice each of its files.",
+            show_default=False,
+        ),
+    ] = None,
     kind: Annotated[
-        str, typer.Option("--type", help="language or embedding; of a file here it is read from the file.")
+        str, typer.Option("--type", help="language, embedding or tts; of a file here it is read from the file.")
     ] = "",
     context_size: Annotated[int, typer.Option(help="Tokens of its window; 0 = what it was trained for.")] = 0,
     chat_format: Annotated[str, typer.Option(help="auto, chatml, llama3, gemma, mistral, transcript, plain.")] = "auto",
@@ -109,7 +120,7 @@ def add(
     config: ConfigFile = None,
     catalog: CatalogFile = None,
 ) -> None:
-    """Add a GGUF file, or one of a repository, to the game's catalog."""
+    """Add a GGUF file, a voice, or one of a repository, to the game's catalog."""
     settings = _settings(config, catalog)
     if not settings.catalog:
         _fail("name the catalog to add to: --catalog models.json, or the setting `catalog`", EXIT_USAGE)
@@ -117,10 +128,19 @@ def add(
     from bridge.catalog import write_entry
 
     def work() -> None:
-        is_here = Path(source).exists()
-        origin = _local_source(Path(source), target) if is_here else _hub_source(source, file, revision)
-        type_ = _fits(Path(source), kind, chat_format) if is_here else kind or "language"
-        entry: dict[str, Any] = {"name": name, "type": type_, "engine": "llama-cpp", "source": origin}
+        here = Path(source)
+        is_here = here.exists()
+        speaks = kind == "tts" or here.is_dir() or here.suffix == ".onnx"
+        type_ = "tts" if speaks and kind in ("", "tts") else kind or "language"
+        if is_here and speaks:
+            origin = _voice_source(here, target)
+        elif is_here:
+            origin = _local_source(here, target)
+            type_ = _fits(here, kind, chat_format)
+        else:
+            origin = _hub_source(source, file or [], revision, type_)
+        engine = "sherpa-onnx" if type_ == "tts" else "llama-cpp"
+        entry: dict[str, Any] = {"name": name, "type": type_, "engine": engine, "source": origin}
         if sha256:
             origin["sha256"] = sha256.lower()
         entry |= {"context_size": context_size} if context_size else {}
@@ -155,7 +175,7 @@ def verify(
     Without a name, models that are not there are named and passed over.
     """
     settings = _settings(config, catalog)
-    from bridge.model_files import faults_of, is_file, model_paths
+    from bridge.model_files import faults_of, is_there, model_paths
 
     entries = _guard(lambda: _catalog(settings))
     if name is not None:
@@ -163,7 +183,7 @@ def verify(
     failed = False
     for entry in entries.values():
         paths = model_paths(entry, settings)
-        if name is None and not any(is_file(path) for path in paths):
+        if name is None and not any(is_there(path) for path in paths):
             print(f"{_plain(entry.name)}: " + ("not there" if paths else "has no file"))
             continue
         with _progress(entry.name) as report:
@@ -193,18 +213,27 @@ def _local_source(path: Path, catalog: Path) -> dict[str, Any]:
     from bridge.errors import InvalidValue
 
     read_gguf(path)
-    resolved, base = path.resolve(), catalog.resolve().parent
-
-    def shown(place: Path) -> str:
-        return place.relative_to(base).as_posix() if place.is_relative_to(base) else str(place)
-
+    resolved = path.resolve()
     names = _parts(resolved.name)
     if len(names) == 1:
-        return {"path": shown(resolved)}
+        return {"path": _shown(resolved, catalog)}
     for part in names:
         if not resolved.with_name(part).is_file():
             raise InvalidValue(f"{path} is one part of a split model, and {part} is not beside it")
-    return {"path": shown(resolved.parent), "files": names}
+    return {"path": _shown(resolved.parent, catalog), "files": names}
+
+
+def _voice_source(path: Path, catalog: Path) -> dict[str, Any]:
+    """The source of a voice here, whose folder is looked at."""
+    from bridge.engines.voice_folder import read_voice_folder
+
+    read_voice_folder(path)
+    return {"path": _shown(path.resolve(), catalog)}
+
+
+def _shown(place: Path, catalog: Path) -> str:
+    base = catalog.resolve().parent
+    return place.relative_to(base).as_posix() if place.is_relative_to(base) else str(place)
 
 
 def _fits(path: Path, kind: str, chat_format: str) -> str:
@@ -224,14 +253,21 @@ def _fits(path: Path, kind: str, chat_format: str) -> str:
     return type_
 
 
-def _hub_source(repository: str, file: str, revision: str) -> dict[str, Any]:
+def _hub_source(repository: str, files: list[str], revision: str, kind: str) -> dict[str, Any]:
     from bridge.errors import InvalidValue
 
-    if repository.endswith(".gguf") or repository.count("/") != 1:
-        raise InvalidValue(f"there is no file {repository}; a repository is written owner/name, with --file NAME.gguf")
-    if not file:
-        raise InvalidValue(f"name the file of {repository} with --file NAME.gguf")
-    return {"huggingface": repository, "files": _parts(file)} | ({"revision": revision} if revision else {})
+    wanted = "--file model.onnx --file tokens.txt and so on" if kind == "tts" else "--file NAME.gguf"
+    if repository.endswith((".gguf", ".onnx")) or repository.count("/") != 1:
+        raise InvalidValue(f"there is no file {repository}; a repository is written owner/name, with {wanted}")
+    if not files:
+        raise InvalidValue(
+            f"there is no file or folder of that name here: {repository}; of a repository of that name, say which "
+            f"file{'s' if kind == 'tts' else ''}: {wanted}"
+        )
+    if kind != "tts" and len(files) > 1:
+        raise InvalidValue("name one --file only: of a model in parts the first, and the others are found by its name")
+    names = files if kind == "tts" else _parts(files[0])
+    return {"huggingface": repository, "files": names} | ({"revision": revision} if revision else {})
 
 
 def _parts(name: str) -> list[str]:
@@ -271,13 +307,16 @@ def _print_table(rows: list[ModelInfo]) -> None:
     if not console.is_terminal:
         console.width = 240  # whatever reads it can cut lines itself
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("name", "type", "status", "size", "context", "licence", "source"):
+    headings = ["name", "type", "status", "size", "context", "licence", "source"]
+    headings += ["speakers"] if any(row.speakers for row in rows) else []
+    for heading in headings:
         table.add_column(heading, justify="right" if heading in ("size", "context") else "left", overflow="fold")
     for row in rows:
         status = f"{row.status}, {_mib(row.bytes_partial)} of it" if row.bytes_partial else row.status
         size = _mib(row.bytes_on_disk) if row.bytes_on_disk else ""
-        cells = (row.name, row.type, status, size, str(row.context_size or ""), row.license, row.source or row.engine)
-        table.add_row(*(Text(_plain(cell)) for cell in cells))
+        cells = [row.name, row.type, status, size, str(row.context_size or ""), row.license, row.source or row.engine]
+        cells.append(", ".join(row.speakers) if len(row.speakers) <= MAX_SPEAKERS else f"{len(row.speakers)}")
+        table.add_row(*(Text(_plain(cell)) for cell in cells[: len(headings)]))
     console.print(table)
 
 

@@ -119,6 +119,13 @@ def probe_llama() -> None:
     main()
 
 
+def voice_worker() -> None:
+    """Speak with sherpa-onnx over standard input and output; only the sidecar starts it."""
+    from bridge.engines.sherpa_worker import main
+
+    main()
+
+
 def _guard(work: Callable[[], Result]) -> Result:
     from bridge.packaging import PackagingFailed
 

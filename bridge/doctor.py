@@ -27,10 +27,11 @@ from bridge.engines.llama_facts import LlamaFacts, gpu_signs, rebuild_command
 from bridge.errors import InvalidValue, ParleyError
 from bridge.estimate import Estimate, estimate_workflow, mib
 from bridge.frozen import IS_FROZEN, PROBE_COMMAND
+from bridge.loaders import missing_engine
 from bridge.model_files import disk_status, model_paths, models_folder
 from bridge.node import ENTRY_POINT_GROUP, NodeTypeClash, default_registry
 from bridge.packaged_embedding import REQUIREMENTS, install_command
-from bridge.packaged_model import package_folders
+from bridge.packaged_model import how_to_install, package_folders
 from bridge.protocol import Problem
 from bridge.wording import cut, words_of
 from bridge.workflow import Workflow
@@ -44,7 +45,7 @@ LITTLE_SPACE = 2**30
 
 _PACKAGES = (
     "pyzmq", "pydantic", "orjson", "typer", "rich", "psutil", "jinja2", "google-re2", "llama-cpp-python", "numpy",
-    "usearch", "huggingface-hub",
+    "usearch", "huggingface-hub", "hibari-tts", "sherpa-onnx",
 )  # fmt: skip
 
 _HERE = str(Path(bridge.__file__).parent.parent)
@@ -270,13 +271,14 @@ def _starter(entry: CatalogEntry, settings: Settings) -> Iterator[Finding]:
     if status != "Absent":
         path = model_paths(entry, settings)[0]
         try:
-            read_gguf(path)
+            if entry.engine == "llama-cpp":
+                read_gguf(path)
         except ParleyError as fault:
             yield Finding("problem", entry.name, str(fault), f"delete {path}: it is made again when it is needed")
             return
         yield Finding("ok", entry.name, f"{path} is there ({mib(size)})")
     elif package_folders(package) is None:
-        advice = install_command(package) if package in REQUIREMENTS else 'pip install "parley-bridge[starter]"'
+        advice = install_command(package) if package in REQUIREMENTS else how_to_install(package)
         yield Finding("warning", entry.name, f"the package {package} is not installed", advice)
     else:
         yield Finding("ok", entry.name, f"the package {package} is installed; its file is made when it is needed")
@@ -320,7 +322,9 @@ def _workflow(
         yield Finding("ok", name, "nothing is wrong with the workflow")
     estimate = estimate_workflow(workflow, patient.workflow.resolve().parent, settings, catalog)
     for model in estimate.models:
-        if model.engine == "llama-cpp" and facts is None:
+        if model.type == "tts" and (missing := missing_engine(catalog[model.name])):
+            yield Finding("warning", name, f"{missing}; its text goes out without sound")
+        elif model.engine == "llama-cpp" and facts is None:
             yield Finding("problem", name, f"it needs {model.name}, and llama.cpp does not work here", "see above")
         elif model.basis == "catalog":
             yield from _absent(name, catalog[model.name], model.weights, settings)
@@ -340,10 +344,12 @@ def _absent(name: str, entry: CatalogEntry, size: int | None, settings: Settings
         else:
             advice = f"parley models pull {entry.name}"
             yield Finding("warning", name, f"{entry.name}{about} is not downloaded", advice)
-    elif entry.source.path:
-        yield Finding("problem", name, f"the file of {entry.name} is not there: {cut(entry.source.path)}")
+        return
+    level: Level = "warning" if entry.type == "tts" else "problem"
+    if entry.source.path:
+        yield Finding(level, name, f"the file of {entry.name} is not there: {cut(entry.source.path)}")
     elif package_folders(entry.source.package) is None:
-        yield Finding("problem", name, f"{entry.name} comes with a package that is not installed", "see above")
+        yield Finding(level, name, f"{entry.name} comes with a package that is not installed", "see above")
 
 
 def _need(name: str, estimate: Estimate, facts: LlamaFacts | None, root: Path) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ loop hands it `GenerateRequest`s and reads `Generation`s.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -269,6 +269,34 @@ class EmbeddingModel(Protocol):
 
     def close(self) -> None:
         """Stop the thread and free the model. Blocks until both are done; call it off the event loop."""
+
+
+class SpeechModel(Protocol):
+    """A loaded voice, shared by every agent. Its work is done on a thread of its own."""
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second."""
+
+    @property
+    def speakers(self) -> Sequence[str]:
+        """Names of those it can speak as, at least one; the index is the `speaker_id`."""
+
+    def speak(self, text: str, *, speaker_id: int = 0, speed: float = 1.0) -> AsyncGenerator[bytes, None]:
+        """The sound of a text, piece by piece as it is made: mono, signed 16 bits, little end first; none is empty.
+
+        Read on the event loop. Whoever stops reading must `aclose` it: the work ends at the next piece. It goes no more
+        than a few pieces ahead of its reader, and one that does not read holds up nobody else. Raises SpeechFailed.
+        """
+
+    def status(self) -> EngineStatus:
+        """What `ListModels` and `parley doctor` show."""
+
+    def load(self) -> EngineLoad:
+        """How much it has to do now. Called on the event loop; waits for nothing."""
+
+    def close(self) -> None:
+        """Stop the thread and free the voice. Blocks until both are done; call it off the event loop."""
 
 
 @dataclass(frozen=True, slots=True)

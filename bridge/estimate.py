@@ -30,15 +30,16 @@ from bridge.engines.llama_memory import (
     shape_of,
     tables_bytes,
 )
+from bridge.engines.voice_memory import HIBARI_BYTES, HIBARI_LONG_BYTES, SHERPA_PROCESS_BYTES, SHERPA_WORK
 from bridge.errors import ParleyError, StorageFileNotFound, StorageOutsideRoot
 from bridge.model_files import disk_status, model_paths
-from bridge.node import ModelNode
+from bridge.node import ModelNode, VoiceNode
 from bridge.packaged_model import package_folders
 from bridge.storage import resolve_inside
 from bridge.wording import cut
 from bridge.workflow import Workflow
 
-Basis = Literal["header", "catalog", "none"]
+Basis = Literal["header", "files", "catalog", "none"]
 
 _BITS = {
     "q2_k": 3.2, "q3_k_s": 3.7, "q3_k_m": 4.0, "q3_k_l": 4.3, "q4_0": 4.7, "q4_k_s": 4.7, "q4_k_m": 4.9, "q4_1": 5.1,
@@ -54,7 +55,7 @@ class Use:
     window: int = 0
     """The largest context_size that a node names; 0: none does."""
     nodes: int = 0
-    """Nodes of each agent that write or decide with it: each keeps a sequence."""
+    """Nodes of each agent that write or decide with it: each keeps a sequence. Of a voice: nodes that are heard."""
     decides: bool = False
     """Whether one of them chooses between labels."""
 
@@ -77,7 +78,8 @@ class ModelEstimate:
     type: str
     engine: str
     basis: Basis
-    """Where the figures come from: the file's header, the catalog alone, or nowhere as the model takes nothing."""
+    """Where the figures come from: the file's header, the size of a voice's files, the catalog alone, or nowhere as the
+    model takes nothing."""
     nodes: int
     window: int = 0
     residents: int = 0
@@ -154,6 +156,9 @@ def models_of(workflow: Workflow, root: Path | None) -> tuple[dict[str, Use], li
             before = uses.get(name, Use())
             window = max(before.window, node.context_size)
             uses[name] = Use(window, before.nodes + 1, before.decides or node.chooses)
+    for node in workflow.nodes.values():
+        if isinstance(node, VoiceNode):
+            uses[node.voice] = Use(nodes=uses.get(node.voice, Use()).nodes + 1)
     for storage in sorted(workflow.embedded_storages):
         try:
             uses.setdefault(_embedding_model_of(storage, root), Use())
@@ -195,6 +200,8 @@ def estimate_model(entry: CatalogEntry, use: Use, settings: Settings) -> ModelEs
     status, _ = disk_status(entry, settings)
     if status == "Absent":
         return _from_catalog(entry, use, settings)
+    if entry.type == "tts":
+        return _voice(entry, use, settings)
     try:
         shape = shape_of(read_gguf(model_paths(entry, settings)[0]))
     except ParleyError as fault:
@@ -287,6 +294,28 @@ def _embedding(entry: CatalogEntry, use: Use, shape: Shape, settings: Settings) 
     )
 
 
+def _voice(entry: CatalogEntry, use: Use, settings: Settings) -> ModelEstimate:
+    weights = disk_status(entry, settings)[1]
+    if entry.engine == "hibari":
+        compute, beside = HIBARI_BYTES, HIBARI_LONG_BYTES
+        notes: tuple[str, ...] = ("compute buffers: its dictionaries are with them",)
+    else:
+        compute, beside = int(weights * SHERPA_WORK) + SHERPA_PROCESS_BYTES, 0
+        notes = ("it speaks in a process of its own, whose memory this is; a rough figure",)
+    return ModelEstimate(
+        name=entry.name,
+        type=entry.type,
+        engine=entry.engine,
+        basis="files",
+        nodes=use.nodes,
+        weights=weights,
+        compute=compute,
+        beside=beside,
+        cpu=Place(weights + compute + beside),
+        notes=notes,
+    )
+
+
 def _from_catalog(entry: CatalogEntry, use: Use, settings: Settings, why: str = "") -> ModelEstimate:
     """What can be said of a model whose file is not here."""
     weights, origin = _size_of(entry)
@@ -310,7 +339,7 @@ def _from_catalog(entry: CatalogEntry, use: Use, settings: Settings, why: str = 
         per_resident=None,
         per_parked=None,
         cpu=Place(size),
-        gpu=Place(0, size) if everything else None,
+        gpu=Place(0, size) if everything and entry.type != "tts" else None,
         notes=tuple(notes),
     )
 
@@ -377,9 +406,14 @@ def _rows(model: ModelEstimate) -> list[str]:
     if model.type == "language":
         cells = f"{model.residents} residents, window {model.window}"
         rows.append(("KV cache", model.cache, f"{cells}, {model.cells} cells" if model.cells else cells))
-    rows += [("compute buffers", model.compute, ""), ("output", model.output, "")]
+    rows.append(("compute buffers", model.compute, ""))
+    if model.type != "tts":
+        rows.append(("output", model.output, ""))
     if model.decisions:
         rows.append(("decisions", model.decisions, "a context of one sequence for choices between labels"))
+    if model.basis == "files":
+        rows.append(("loaded", model.loaded, "what ListModels will show, about"))
+        rows += [("beside", model.beside, "with the first very long sentence")] if model.beside else []
     if model.basis == "header":
         rows.append(("loaded", model.loaded, "what ListModels will show"))
         text = "rearranged weights" if model.type == "language" else "outputs of a full batch"

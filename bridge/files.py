@@ -9,9 +9,10 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 if sys.platform != "win32":
     import fcntl
@@ -27,6 +28,13 @@ def write_atomically(path: Path, data: bytes, *, mode: int | None = None, follow
     `mode` None keeps the permissions of the file that was there. A symbolic link stays and what it leads to is
     replaced; with `follow_links` False the link itself is, so that it cannot name a file for somebody else to lose.
     """
+    with written_atomically(path, mode=mode, follow_links=follow_links) as out:
+        out.write(data)
+
+
+@contextlib.contextmanager
+def written_atomically(path: Path, *, mode: int | None = None, follow_links: bool = True) -> Iterator[BinaryIO]:
+    """The same for what comes piece by piece: `path` is replaced at the end of the block, unless that raises."""
     target = Path(os.path.realpath(path)) if follow_links else path
     if mode is None and target.exists():
         mode = target.stat().st_mode & 0o777
@@ -35,7 +43,7 @@ def write_atomically(path: Path, data: bytes, *, mode: int | None = None, follow
     try:
         with os.fdopen(descriptor, "wb") as out:
             hold(descriptor)
-            out.write(data)
+            yield out
             out.flush()
             if sys.platform != "win32":
                 os.replace(_with_mode(name, mode), target)

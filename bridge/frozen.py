@@ -10,6 +10,14 @@ IS_FROZEN = bool(getattr(sys, "frozen", False))
 PROBE_COMMAND = "probe-llama"
 """The hidden command that asks llama.cpp in a process of its own: there is no interpreter to hand code to."""
 
+WORKER_COMMAND = "voice-worker"
+"""The hidden command in whose process sherpa-onnx speaks."""
+
+
+def worker_command() -> list[str]:
+    """What starts the process in which sherpa-onnx speaks."""
+    return [sys.executable, WORKER_COMMAND] if IS_FROZEN else [sys.executable, "-m", "bridge.engines.sherpa_worker"]
+
 
 def parley_command() -> list[str]:
     """What starts `parley` once more."""

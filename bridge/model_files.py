@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import orjson
@@ -16,7 +16,7 @@ from bridge.engines.gguf_file import read_gguf
 from bridge.errors import ModelCorrupt, ModelLoadFailed, ParleyError
 from bridge.files import write_atomically
 from bridge.frozen import shipped_models
-from bridge.packaged_model import package_folders
+from bridge.packaged_model import find_packaged, how_to_install, package_folders, packaged_file
 from bridge.protocol import ModelStatus
 from bridge.wording import cut
 
@@ -46,12 +46,27 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def size_of(path: Path) -> int:
-    """Bytes of a file; 0 where there is none."""
+def is_there(path: Path) -> bool:
+    """Whether a model's file is there, or the folder that a voice lies in."""
     try:
-        return path.stat().st_size if is_file(path) else 0
+        return path.is_file() or path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of the files in a folder; 0 where there is none."""
+    try:
+        if is_file(path):
+            return path.stat().st_size
+        return sum(inside.stat().st_size for inside in path.iterdir() if inside.is_file()) if is_there(path) else 0
     except OSError:
         return 0
+
+
+def is_folder(entry: CatalogEntry) -> bool:
+    """Whether the entry's path may name a folder whose files it does not list: a voice of sherpa-onnx."""
+    return entry.engine == "sherpa-onnx" and bool(entry.source.path) and not entry.source.files
 
 
 def hash_into(digest: hashlib._Hash, path: Path, on_bytes: Callable[[int], None]) -> None:
@@ -75,6 +90,8 @@ def model_paths(entry: CatalogEntry, settings: Settings) -> list[Path]:
     source = entry.source
     if source.path:
         return [Path(source.path, name) for name in source.files] or [Path(source.path)]
+    if entry.type == "tts" and source.package:
+        return [find_packaged(source.package, source.file) or models_folder(settings) / source.file]
     shipped = shipped_models()
     if shipped is not None:
         found = _paths_below(shipped, source)
@@ -131,7 +148,8 @@ def disk_status(entry: CatalogEntry, settings: Settings) -> tuple[ModelStatus, i
     size = sum(size_of(path) for path in paths)
     if entry.source.huggingface:
         return ("Downloaded" if all(is_whole(path) for path in paths) else "Absent"), size
-    return ("Local" if paths and all(is_file(path) for path in paths) else "Absent"), size
+    is_local = is_there if is_folder(entry) else is_file
+    return ("Local" if paths and all(is_local(path) for path in paths) else "Absent"), size
 
 
 def why_absent(entry: CatalogEntry, settings: Settings) -> str:
@@ -144,7 +162,10 @@ def why_absent(entry: CatalogEntry, settings: Settings) -> str:
     if source.path:
         return f"the file of the model '{entry.name}' is not there: {cut(source.path)}"
     if package_folders(source.package) is None:
-        return f"the model '{entry.name}' comes with the package {source.package}, which is not installed"
+        return (
+            f"the model '{entry.name}' comes with the package {source.package}, which is not installed: "
+            f"{how_to_install(source.package)}"
+        )
     return ""
 
 
@@ -158,10 +179,13 @@ def partial_bytes(entry: CatalogEntry, settings: Settings) -> int:
 def locate(entry: CatalogEntry, settings: Settings, report: Report) -> Path:
     """The model's file on this machine, put together from its package first where need be. Blocking.
 
-    Raises ModelLoadFailed that says how to get the model, ModelCorrupt where a file is not what it was or should be.
+    Of a voice of sherpa-onnx it may be the folder. Raises ModelLoadFailed that says how to get the model, ModelCorrupt
+    where a file is not what it was or should be.
     """
     source = entry.source
     paths = model_paths(entry, settings)
+    if is_folder(entry):
+        return _to_load(entry, paths)
     if source.huggingface:
         for path in paths:
             if not is_file(path) or read_record(path) is None:
@@ -174,12 +198,14 @@ def locate(entry: CatalogEntry, settings: Settings, report: Report) -> Path:
                     f"{path} has {size_of(path)} bytes, not those that were downloaded; "
                     f"run `parley models pull {entry.name}`, or send DownloadModel"
                 )
-        return paths[0]
+        return _to_load(entry, paths)
     if source.path:
         for path in paths:
             if not is_file(path):
                 raise ModelLoadFailed(f"the file of model '{entry.name}' is not there: {cut(path)}")
-        return paths[0]
+        return _to_load(entry, paths)
+    if source.package and entry.type == "tts":
+        return packaged_file(entry.name, source.package, source.file)
     if source.package:
         if entry.type == "embedding":
             from bridge.packaged_embedding import convert as make
@@ -189,6 +215,31 @@ def locate(entry: CatalogEntry, settings: Settings, report: Report) -> Path:
         digest = source.sha256_of(source.file)
         return make(entry.name, source.package, paths[0], digest, report)
     raise ModelLoadFailed(f"the catalog entry '{entry.name}' names no source; give it a path or a package")
+
+
+def _to_load(entry: CatalogEntry, paths: Sequence[Path]) -> Path:
+    """The first file; of a voice of sherpa-onnx that lists no model first, the folder."""
+    if is_folder(entry):
+        return paths[0]
+    return paths[0].parent if entry.engine == "sherpa-onnx" and paths[0].suffix != ".onnx" else paths[0]
+
+
+def known_speakers(entry: CatalogEntry, settings: Settings) -> list[str]:
+    """The speakers of a voice as far as they are known before it is loaded. Blocking."""
+    if entry.type != "tts":
+        return []
+    if entry.engine == "mock":
+        from bridge.engines.mock_voice import SPEAKERS
+
+        return list(SPEAKERS)
+    if entry.engine != "sherpa-onnx" or disk_status(entry, settings)[0] == "Absent":
+        return []
+    from bridge.engines.voice_folder import read_voice_folder
+
+    try:
+        return list(read_voice_folder(_to_load(entry, model_paths(entry, settings))).speakers)
+    except ParleyError:
+        return []
 
 
 def faults_of(entry: CatalogEntry, settings: Settings, report: Report = lambda *_: None) -> list[str]:
@@ -204,6 +255,8 @@ def faults_of(entry: CatalogEntry, settings: Settings, report: Report = lambda *
         report("verify", done, total, "bytes")
 
     for index, (name, path) in enumerate(zip(entry.source.names, paths, strict=True)):
+        if is_folder(entry) and is_there(path):
+            continue
         if not is_file(path):
             faults.append(f"{path} is not there")
             continue
@@ -228,4 +281,20 @@ def faults_of(entry: CatalogEntry, settings: Settings, report: Report = lambda *
                 read_gguf(path)
             except ParleyError as fault:
                 faults.append(str(fault))
+    if entry.type == "tts" and paths and not faults:
+        faults += _faults_of_voice(entry, _to_load(entry, paths))
     return faults
+
+
+def _faults_of_voice(entry: CatalogEntry, path: Path) -> list[str]:
+    from bridge.engines.onnx_header import read_onnx_metadata
+    from bridge.engines.voice_folder import read_voice_folder
+
+    try:
+        if entry.engine == "hibari":
+            read_onnx_metadata(path)
+        else:
+            read_voice_folder(path)
+    except ParleyError as fault:
+        return [str(fault)]
+    return []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import logging
 import threading
 import time
@@ -13,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from bridge import workers
-from bridge.catalog import Catalog, CatalogEntry, MockScript
+from bridge import loaders, workers
+from bridge.catalog import Catalog, CatalogEntry
 from bridge.chat_format import ChatFormat, make_format
 from bridge.classify import LETTERS
 from bridge.config import Settings
 from bridge.download import Downloads, is_downloaded_elsewhere, remove_files
-from bridge.engine import EmbeddingModel, Segment, TextModel
+from bridge.engine import EmbeddingModel, Segment, SpeechModel, TextModel
 from bridge.errors import DownloadActive, InvalidValue, ModelLoadFailed, ModelNotFound
-from bridge.model_files import Report, disk_status, locate, partial_bytes, why_absent
+from bridge.model_files import Report, disk_status, known_speakers, locate, partial_bytes, why_absent
 from bridge.protocol import ModelInfo, ModelStatus
 from bridge.token_counts import TokenCounts
 from bridge.wording import cut
@@ -38,7 +37,7 @@ class Loaded(ABC):
     """A model in memory, with how many use it."""
 
     entry: CatalogEntry
-    engine: TextModel | EmbeddingModel
+    engine: TextModel | EmbeddingModel | SpeechModel
     users: int = 0
     unload: asyncio.TimerHandle | None = None
     pins: set[str] = field(default_factory=set)
@@ -97,6 +96,17 @@ class LoadedEmbedding(Loaded):
 
 
 @dataclass(slots=True)
+class LoadedSpeech(Loaded):
+    """A voice in memory."""
+
+    engine: SpeechModel
+
+    @property
+    def context_size(self) -> int:
+        return 0
+
+
+@dataclass(slots=True)
 class _Slot:
     """One catalog name: loaded, loading or free. The lock makes those who want the model wait for each other."""
 
@@ -108,9 +118,10 @@ class _Slot:
     """Of all who wait for the model."""
 
 
-AnyLoaded = TypeVar("AnyLoaded", LoadedModel, LoadedEmbedding)
+AnyLoaded = TypeVar("AnyLoaded", LoadedModel, LoadedEmbedding, LoadedSpeech)
 LoadEngine = Callable[[CatalogEntry, Path | None, Settings, Report], TextModel]
 LoadEmbedder = Callable[[CatalogEntry, Path | None, Settings, Report], EmbeddingModel]
+LoadVoice = Callable[[CatalogEntry, Path | None, Settings, Report], SpeechModel]
 
 
 class ModelStore:
@@ -125,11 +136,13 @@ class ModelStore:
         catalog: Catalog,
         load_engine: LoadEngine | None = None,
         load_embedder: LoadEmbedder | None = None,
+        load_voice: LoadVoice | None = None,
     ) -> None:
         self._settings = settings
         self._catalog = catalog
-        self._load_engine = load_engine or load_text_engine
-        self._load_embedder = load_embedder or load_embedding_engine
+        self._load_engine = load_engine or loaders.load_text_engine
+        self._load_embedder = load_embedder or loaders.load_embedding_engine
+        self._load_voice = load_voice or loaders.load_speech_engine
         self._slots: dict[str, _Slot] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._downloads = Downloads(settings)
@@ -156,12 +169,16 @@ class ModelStore:
         """The same for an embedding model."""
         return await self._acquire(name, report, LoadedEmbedding, download)
 
+    async def acquire_speech(self, name: str, report: Report, *, download: bool = False) -> LoadedSpeech:
+        """The same for a voice."""
+        return await self._acquire(name, report, LoadedSpeech, download)
+
     async def _acquire(self, name: str, report: Report, kind: type[AnyLoaded], download: bool) -> AnyLoaded:
         model = await self._hold(name, report, download)
         if isinstance(model, kind):
             return model
         self.release(model)
-        wanted = "language" if kind is LoadedModel else "embedding"
+        wanted = {LoadedModel: "language", LoadedEmbedding: "embedding"}.get(kind, "tts")
         raise ModelLoadFailed(f"model '{name}' is of type {model.entry.type}; one of type {wanted} is needed")
 
     async def _hold(self, name: str, report: Report, download: bool) -> Loaded:
@@ -308,6 +325,8 @@ class ModelStore:
             path = None if entry.engine == "mock" else locate(entry, self._settings, tell)
             if entry.type == "embedding":
                 return LoadedEmbedding(entry, self._load_embedder(entry, path, self._settings, tell))
+            if entry.type == "tts":
+                return LoadedSpeech(entry, self._load_voice(entry, path, self._settings, tell))
             engine = self._load_engine(entry, path, self._settings, tell)
             try:
                 name = "plain" if entry.engine == "mock" else entry.chat_format
@@ -389,12 +408,14 @@ class ModelStore:
             bytes_on_disk=size,
             source=str(entry.source),
             bytes_partial=partial_bytes(entry, self._settings),
+            speakers=[] if loaded is not None else known_speakers(entry, self._settings),
         )
         if loaded is None:
             return info
         running = loaded.engine.status()
         return info.model_copy(
             update={
+                "speakers": list(loaded.engine.speakers) if isinstance(loaded, LoadedSpeech) else [],
                 "context_size": loaded.context_size,
                 "bytes_in_memory": running.bytes_in_memory,
                 "backend": running.backend,
@@ -408,54 +429,3 @@ def _close_abandoned(loading: asyncio.Future[Loaded]) -> None:
         engine = loading.result().engine
         # Closing waits for the engine's thread, which is nothing for the event loop.
         threading.Thread(target=engine.close, name="parley-close", daemon=True).start()
-
-
-def load_text_engine(entry: CatalogEntry, path: Path | None, settings: Settings, report: Report) -> TextModel:
-    """Make the engine of a catalog entry. Blocking; raises ModelLoadFailed, ModelCorrupt."""
-    if entry.engine == "mock":
-        from bridge.engines.mock import load_mock
-
-        script = entry.mock or MockScript()
-        return load_mock(
-            settings,
-            mode=script.mode,
-            replies=script.replies,
-            tokens_per_s=script.tokens_per_s,
-            context_size=entry.context_size or 4096,
-        )
-    _needs_llama(entry)
-    from bridge.engines.llama import load_llama
-
-    assert path is not None
-
-    return load_llama(
-        path,
-        settings=settings,
-        kv_cache_type=entry.kv_cache_type,
-        context_size=entry.context_size,
-        progress=_share_of(report),
-    )
-
-
-def load_embedding_engine(entry: CatalogEntry, path: Path | None, settings: Settings, report: Report) -> EmbeddingModel:
-    """Make the embedding engine of a catalog entry. Blocking; raises ModelLoadFailed, ModelCorrupt."""
-    if entry.engine == "mock":
-        from bridge.engines.mock_embed import MockEmbedder
-
-        return MockEmbedder()
-    _needs_llama(entry)
-    from bridge.engines.embed import load_embedder
-
-    assert path is not None
-    return load_embedder(path, settings=settings, progress=_share_of(report))
-
-
-def _needs_llama(entry: CatalogEntry) -> None:
-    if importlib.util.find_spec("llama_cpp") is None:
-        raise ModelLoadFailed(
-            f"model '{entry.name}' needs llama.cpp, which is not installed: pip install \"parley-bridge[llama]\""
-        )
-
-
-def _share_of(report: Report) -> Callable[[float], None]:
-    return lambda share: report("load", int(share * 100), 100, "percent")

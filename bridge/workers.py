@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from bridge.wording import words_of
+
 T = TypeVar("T")
 
 session: ContextVar[str] = ContextVar("parley_session", default="")
@@ -27,6 +29,14 @@ class _Share:
 
     free: asyncio.Semaphore
     users: int = 0
+
+
+def _not_ending_the_process(work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """`work(*args, **kwargs)`; a library that wants to end the process there has failed, and nothing else."""
+    try:
+        return work(*args, **kwargs)
+    except (SystemExit, KeyboardInterrupt) as fault:
+        raise RuntimeError(words_of(fault)) from fault
 
 
 class Pool:
@@ -45,7 +55,7 @@ class Pool:
         Cancelling the caller takes back what has not begun; what has begun keeps its thread until it returns.
         """
         loop = asyncio.get_running_loop()
-        call = functools.partial(work, *args, **kwargs)
+        call = functools.partial(_not_ending_the_process, work, *args, **kwargs)
         who = session.get()
         if not who:
             return await loop.run_in_executor(self._threads(), call)

@@ -135,6 +135,8 @@ def _options(scratch: Path) -> Iterator[str]:
         yield from ("--copy-metadata", distribution)
     for package in _node_packages():
         yield from ("--collect-submodules", package, "--collect-data", package)
+    for package in _voice_packages():
+        yield from ("--collect-submodules", package, "--collect-data", package, "--collect-binaries", package)
     for module in _UNWANTED:
         yield from ("--exclude-module", module)
 
@@ -161,6 +163,11 @@ def _with_metadata() -> list[str]:
 def _node_packages() -> list[str]:
     """The packages that node types of a studio come from."""
     return sorted({point.module.partition(".")[0] for point in _node_points()} - {"bridge"})
+
+
+def _voice_packages() -> list[str]:
+    """The packages of voices that are installed: their dictionaries and libraries are found by nobody's imports."""
+    return [package for package in ("hibari", "sherpa_onnx") if importlib.util.find_spec(package) is not None]
 
 
 def _node_points() -> list[importlib.metadata.EntryPoint]:
