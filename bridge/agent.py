@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
@@ -12,20 +13,30 @@ from bridge.config import Settings
 from bridge.dialog import Dialog
 from bridge.dialog_document import Piece
 from bridge.engine import TextModel
-from bridge.errors import AgentBusy, AgentDestroyed, InvalidValue, UnknownNode, UnknownToolCall
+from bridge.errors import (
+    AgentBusy,
+    AgentDestroyed,
+    InvalidValue,
+    ParleyError,
+    UnknownNode,
+    UnknownToolCall,
+)
 from bridge.model_files import Report
-from bridge.models import LoadedModel, ModelStore
-from bridge.node import ModelNode, Node
-from bridge.protocol import CacheInfo, Push, ShortReply, TurnComplete, VariableValue
+from bridge.models import LoadedModel, LoadedSpeech, ModelStore
+from bridge.node import ModelNode, Node, VoiceNode
+from bridge.protocol import CacheInfo, ShortReply, TurnComplete, VariableValue
 from bridge.status import Counters
 from bridge.storage import StringStorage
 from bridge.storages import BuildReport, HeldKnowledge, KnowledgeView
-from bridge.turn import Cast, Turn
+from bridge.turn import Cast, Emit, Turn
 from bridge.variables import override_variables
-from bridge.wording import cut, shown
+from bridge.wording import cut, shown, words_of
 from bridge.workflow import CompileScope, Workflow, change_node
 
 T = TypeVar("T")
+
+
+log = logging.getLogger(__name__)
 
 
 class Agent:
@@ -34,7 +45,7 @@ class Agent:
     Threading: used on the event loop only.
     """
 
-    def __init__(self, cast: Cast, models: ModelStore, storages: KnowledgeView, emit: Callable[[Push], None]) -> None:
+    def __init__(self, cast: Cast, models: ModelStore, storages: KnowledgeView, emit: Emit) -> None:
         self._cast = cast
         self._models = models
         self._storages = storages
@@ -56,7 +67,7 @@ class Agent:
         models: ModelStore,
         storages: KnowledgeView,
         settings: Settings,
-        emit: Callable[[Push], None],
+        emit: Emit,
         report: Callable[[str], Report],
         report_build: Callable[[str], BuildReport],
         variables: Mapping[str, VariableValue],
@@ -71,7 +82,9 @@ class Agent:
 
         `report(model)` gives the progress callback of one model, `report_build(storage)` that of a storage. `download`:
         models that are not there are fetched. Raises the models' and the storages' errors, InvalidValue for a bad
-        variable or a `max_tokens` that the loaded model's window cannot hold; nothing is held then.
+        variable or a `max_tokens` that the loaded model's window cannot hold, or a speaker that a voice does not have;
+        nothing is held then. A voice that cannot be loaded is no reason to have no agent: its nodes are not heard, and
+        the first that speaks tells of it.
         """
         initial = {name: value for name, (_, value) in workflow.variables.items()}
         chosen = override_variables(workflow.variables, initial, variables)
@@ -79,6 +92,8 @@ class Agent:
         if seed_dialog is not None:
             dialog.seed(await workers.request(dialog.read, seed_dialog), append=False)
         held: dict[str, LoadedModel] = {}
+        voices: dict[str, LoadedSpeech] = {}
+        silent: dict[str, str] = {}
         knowledge: dict[str, HeldKnowledge] = {}
         try:
             for name in _models_used(workflow):
@@ -86,7 +101,19 @@ class Agent:
             _check_models(workflow, held)
             for name in sorted(workflow.embedded_storages):
                 knowledge[name] = await storages.acquire(name, report_build(name), report, download=download)
+            for name in _voices_used(workflow):
+                try:
+                    voices[name] = await models.acquire_speech(name, report(name), download=download)
+                except ParleyError as fault:
+                    silent[name] = fault.message
+                except Exception as fault:  # of an engine: the text goes out as usual
+                    log.exception("the voice %s cannot be loaded", name)
+                    silent[name] = words_of(fault)
+            for node in workflow.nodes.values():
+                _check_speaker(node, voices, "speaker_id")
         except BaseException:
+            for voice in voices.values():
+                models.release(voice)
             for model in held.values():
                 models.release(model)
             for storage in knowledge.values():
@@ -99,8 +126,10 @@ class Agent:
             held,
             knowledge,
             settings,
-            enable_diagnostics,
-            max_steps,
+            voices,
+            silent,
+            enable_diagnostics=enable_diagnostics,
+            max_steps=max_steps,
             session_id=session_id,
             counters=counters or Counters(),
         )
@@ -169,10 +198,14 @@ class Agent:
 
         built = self._cast.knowledge  # embedded storages are fixed
         scope = replace(scope, strings=find, knowledge=lambda name: built[name].storage)
-        return self._change(
-            lambda: change_node(before, node_name, params, scope),
-            lambda changed: setattr(self._cast, "workflow", changed),
-        )
+        voices = self._cast.voices
+
+        def make() -> Workflow:
+            changed = change_node(before, node_name, params, scope)
+            _check_speaker(changed.nodes[node_name], voices, "$.params.speaker_id")
+            return changed
+
+        return self._change(make, lambda changed: setattr(self._cast, "workflow", changed))
 
     def _change(self, make: Callable[[], T], put: Callable[[T], None]) -> Awaitable[None]:
         """`make` something in a worker thread and `put` it in place; requests that come meanwhile wait."""
@@ -266,6 +299,9 @@ class Agent:
         for model in held.values():
             model.engine.forget([f"{self.agent_id}/{name}" for name in self._cast.workflow.nodes])
             self._models.release(model)
+        voices, self._cast.voices = self._cast.voices, {}
+        for voice in voices.values():
+            self._models.release(voice)
         knowledge, self._cast.knowledge = self._cast.knowledge, {}
         for storage in knowledge.values():
             self._storages.release(storage)
@@ -285,15 +321,32 @@ class Agent:
 
     def _complete(self, complete: TurnComplete) -> None:
         self._turn = None
-        self._emit(complete)
+        self._emit(complete, None)
 
 
 def _models_used(workflow: Workflow) -> Iterable[str]:
     return sorted({workflow.model_of(node) for node in workflow.nodes.values() if isinstance(node, ModelNode)})
 
 
+def _voices_used(workflow: Workflow) -> Iterable[str]:
+    return sorted({node.voice for node in workflow.nodes.values() if isinstance(node, VoiceNode)})
+
+
 def _params_of(node: Node) -> dict[str, Any]:
     return {"type": node.type_name, **node.model_dump(mode="json", exclude_none=True)}
+
+
+def _check_speaker(node: Node, voices: Mapping[str, LoadedSpeech], path: str) -> None:
+    if not isinstance(node, VoiceNode) or node.voice not in voices:
+        return
+    speakers = voices[node.voice].engine.speakers
+    if node.speaker_id >= len(speakers):
+        raise InvalidValue(
+            f"node '{node.name}': the voice '{node.voice}' has no speaker {node.speaker_id}; the highest speaker_id is "
+            f"{len(speakers) - 1}",
+            node_name=node.name,
+            path=path,
+        )
 
 
 def _check_models(workflow: Workflow, models: Mapping[str, LoadedModel]) -> None:

@@ -29,6 +29,7 @@ from bridge.prompt import (
     user_area,
 )
 from bridge.protocol import StepFinish, Summary, ToolCallFormat
+from bridge.speech_step import StepSpeech
 from bridge.token_counts import Counter, measure
 from bridge.tool_call import ParsedReply, Tool, parse_reply
 from bridge.tool_formats import ToolFormat, tool_format
@@ -72,9 +73,16 @@ class Asking:
         script = self._script(node, model, node.history_name or node.name)
         view = self._reply_view(node)
         prompt, first = await self._fit(node, model, view, script, node.max_tokens)
-        request = self._request(node, model, prompt, self._rules(node, prompt.rendered, script))
+        speech = self.step.speech
+        rules = self._rules(node, prompt.rendered, script)
+        if speech is not None:
+            speech.starts_thinking = rules.starts_in_reasoning
+            rules = replace(rules, whole=False)  # what is heard before the end cannot be taken back at the end
+        request = self._request(node, model, prompt, rules)
         request = replace(request, replay=self._reply_replay(node, model, view, prompt, script, first))
-        result = await self._stream(node, model, request, streamed=node.send == "Streamed")
+        result = await self._stream(node, model, request, streamed=node.send == "Streamed", speech=speech)
+        if speech is not None:
+            speech.finish()
         self.step.put(result.text)
         spoken = spoken_reply(result.tokens, model.engine.vocabulary.piece, result.text)
         if spoken is not None:
@@ -401,7 +409,13 @@ class Asking:
         return tuple(sorted({workflow.player_name, *workflow.labels().values(), *speakers}))
 
     async def _stream(
-        self, node: ModelNode, model: LoadedModel, request: GenerateRequest, *, streamed: bool
+        self,
+        node: ModelNode,
+        model: LoadedModel,
+        request: GenerateRequest,
+        *,
+        streamed: bool,
+        speech: StepSpeech | None = None,
     ) -> GenerationResult:
         turn = self.turn
         turn.must_go_on()
@@ -412,6 +426,8 @@ class Asking:
                 turn.touch()
                 if streamed:
                     turn.send(self.step.number, node.name, delta, is_final=False)
+                if speech is not None:
+                    speech.say(delta)
         except ParleyError:
             self.step.generating = False
             turn.finish.append(StepFinish(step=self.step.number, node_name=node.name, reason="error"))

@@ -47,6 +47,7 @@ class Kind(str, Enum):
     EMBEDDED_STORAGE = "embedded_storage"
     FILTER = "filter"  # a tree of conditions on the fields of an embedded storage
     MODEL = "model"
+    VOICE = "voice"
     FILE = "file"
     SLOT_INPUT = "slot_input"
     SLOT_OUTPUT = "slot_output"
@@ -100,6 +101,12 @@ class TurnView(Protocol):
 
     async def generate(self) -> str:
         """Let the model of a ReplyNode answer; streams, records and replays it as the node says. Returns the text."""
+
+    def speak_along(self) -> None:
+        """Let the voice of a VoiceNode say what this step's `generate` writes, while it is written."""
+
+    def speak(self, text: str) -> None:
+        """Let the voice of a VoiceNode say `text`. Returns at once; the turn ends when all is said."""
 
     async def write(self, text: str, *, spoken: bool = True) -> None:
         """Write `text` to this node's slot; sent and replayed as the node says (not at all for types that can't).
@@ -376,6 +383,18 @@ class ReplyNode(SpeakingNode, ModelNode):
     send: Send = param("Streamed", "What the client sees.")
     history_role: HistoryRole = param("Assistant", "How later prompts replay the text.")
     strip_reasoning: bool = param(True, "Keep <think>…</think> and kin out of the answer; diagnostics show it.")
+
+
+class VoiceNode(Node):
+    """The parameters of nodes that are heard."""
+
+    voice: str = param("", "Voice of the catalog; required.", kind=Kind.VOICE, structural=True)
+    speaker_id: int = param(0, "Which of the voice's speakers, from 0.", ge=0, le=100_000)
+    speed: float = param(1.0, "1.0: as the voice speaks by itself; 2.0: twice as fast.", ge=0.1, le=3.0)
+    min_sentence_chars: int = param(
+        12, "A sentence with fewer characters is said together with the next one.", ge=0, le=400
+    )
+    speak_actions: bool = param(False, "Say *stage directions* too; the text always has them.")
 
 
 Registry = Mapping[str, type[Node]]

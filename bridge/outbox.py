@@ -10,6 +10,7 @@ Threading: used on the event loop only.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from typing import Literal
 
 from bridge.codec import encode
 from bridge.errors import LimitExceeded
-from bridge.protocol import AnswerText, Error, Gap, GapReason, Message, Reply, TurnComplete
+from bridge.protocol import AnswerText, AudioChunk, Error, Gap, GapReason, Message, Reply, TurnComplete
 from bridge.transport import Sent
 
 SHRINK_TO = 0.75
@@ -67,6 +68,10 @@ class Outbox:
         self.acknowledged = 0
         self.kept_bytes = 0
         self.attached = True
+        self.room = asyncio.Event()
+        """Not set while the peer takes no more: who has much to say waits for it. Set where there is no peer: what
+        comes is kept for it, as much as goes in."""
+        self.room.set()
         self._closed = False
         self._full = False
         self._kept: deque[_Kept] = deque()
@@ -114,12 +119,19 @@ class Outbox:
                 break
             kept.sent, kept.waiting = True, False
             self._unsent.popleft()
+        self._note_room()
         return len(self._unsent) < waiting
 
     def _send_on(self) -> None:
         self.flush()
         if self._full:
             self._on_full()
+
+    def _note_room(self) -> None:
+        if self.is_full:
+            self.room.clear()
+        else:
+            self.room.set()
 
     @property
     def is_full(self) -> bool:
@@ -143,6 +155,7 @@ class Outbox:
                 self._unsent.popleft()
         if self.kept_bytes <= self._limit_bytes:
             self._shrink_above = self._limit_bytes
+        self._note_room()
 
     def reply_ids(self) -> set[int]:
         """The requests whose replies are kept."""
@@ -155,6 +168,7 @@ class Outbox:
     def detach(self) -> None:
         """Send nothing until `attach`; keep what comes."""
         self.attached = False
+        self._note_room()
 
     def attach(self, send: Callable[[Sequence[bytes]], Sent] | None = None, last_seq: int | None = None) -> None:
         """The peer is there again, perhaps at another address: send all that it has not acknowledged, in order."""
@@ -182,6 +196,7 @@ class Outbox:
         self._kept.clear()
         self._unsent.clear()
         self.kept_bytes = 0
+        self._note_room()
 
     # ---- keeping within the limit ----
 
@@ -297,4 +312,5 @@ def _kind_of(message: Message, payload: bytes | None) -> Kind:
         return "turn"
     if isinstance(message, AnswerText):
         return "text"
-    return "sound" if payload is not None else "push"
+    # How sound is written is kept as long as can be: without it nothing that is left of the sound could be heard.
+    return "sound" if isinstance(message, AudioChunk) or payload is not None else "push"

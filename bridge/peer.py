@@ -99,11 +99,12 @@ class Peer:
         """The highest request_id that came."""
         return self._ids.highest
 
-    def push(self, message: Push, payload: bytes | None = None) -> None:
-        """Sends a message that nobody asked for."""
+    def push(self, message: Push, payload: bytes | None = None) -> asyncio.Event | None:
+        """Sends a message that nobody asked for. Returns as `server.PushTo` does."""
         if isinstance(message, TurnComplete):
             message = fit_debug(message, self._max_json_bytes)
         self.outbox.put(message, payload=payload)
+        return None if self.outbox.room.is_set() else self.outbox.room
 
     def answer(self, request_id: int, reply: Reply) -> None:
         """Sends the one reply of a request, and keeps it for the case that the request comes again."""

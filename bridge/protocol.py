@@ -24,6 +24,7 @@ TurnStatus = Literal["Success", "Error", "Cancelled"]
 FinishReason = Literal["stop", "length", "cancelled", "error"]
 Severity = Literal["error", "warning"]
 ToolCallFormat = Literal["chatml", "llama3", "mistral", "generic"]
+AudioEncoding = Literal["s16le"]
 GapReason = Literal["merged", "sound", "dropped"]
 StorageKind = Literal["List", "Map", "Multimap"]
 ModelStatus = Literal["Absent", "Downloading", "Downloaded", "Local", "Loaded"]
@@ -248,6 +249,10 @@ class ModelInfo(Record):
     layers_offloaded: int = Field(default=0, description="Layers on the GPU while it is loaded.")
     source: str = Field(default="", description="Where its files come from: package, path or huggingface, and which.")
     bytes_partial: int = Field(default=0, description="Bytes on disk of a download that is not complete.")
+    speakers: list[str] = Field(
+        default_factory=list,
+        description="Of a voice: those it can speak as, by their numbers; empty: not known before it is loaded.",
+    )
 
 
 class SessionStatus(Record):
@@ -702,6 +707,36 @@ class NodeEvent(Push):
         "attributes_classified {attributes, …}, summary_written {covers, text}."
     )
     data: dict[str, Any] = Field(default_factory=dict, description="What the event tells; the fields hang on it.")
+
+
+class AudioFormat(Push):
+    """How the sound of one speaking step is written; comes once, before its first AudioChunk."""
+
+    agent_id: str = Field(description="The conversation, as AgentCreated named it.")
+    turn_id: int = Field(description="The turn, as TurnStarted named it.")
+    node_name: str = Field(description="Who speaks.")
+    step: int = Field(ge=1, description="Counts the executions of a turn from 1.")
+    sample_rate: int = Field(ge=1, description="Samples a second.")
+    channels: int = Field(default=1, ge=1, description="Samples of one moment; always 1.")
+    encoding: AudioEncoding = Field(default="s16le", description="s16le: signed 16 bits, little end first.")
+
+
+class AudioChunk(Push):
+    """Sound of one speaking step; its samples are the binary part of the message, perhaps none."""
+
+    agent_id: str = Field(description="The conversation, as AgentCreated named it.")
+    turn_id: int = Field(description="The turn, as TurnStarted named it.")
+    node_name: str = Field(description="Who speaks.")
+    step: int = Field(ge=1, description="Counts the executions of a turn from 1.")
+    sentence: int = Field(ge=0, description="Counts the sentences of the step from 0.")
+    index: int = Field(ge=0, description="Counts the chunks of the step from 0.")
+    text: str | None = Field(
+        default=None, description="On a sentence's first chunk: the sentence. All of a step, joined, are its text."
+    )
+    envelope: list[float] = Field(
+        default_factory=list, description="Loudness of every 20 ms of the chunk (root mean square, 0 to 1)."
+    )
+    is_final: bool = Field(description="The step has no more sound.")
 
 
 class Progress(Push):

@@ -69,8 +69,11 @@ RETRY_S = (0.001, 0.016)
 """When a client that takes no more is tried again: at first, and at last where it still takes nothing. ZeroMQ tells
 nobody when a peer of a ROUTER has room again, and a try with every turn of the loop costs the others."""
 
-PushTo = Callable[[Push, bytes | None], None]
-"""Sends to the client of one session. Call it on the event loop's thread."""
+PushTo = Callable[[Push, bytes | None], "asyncio.Event | None"]
+"""Sends to the client of one session. Call it on the event loop's thread.
+
+It never waits. Where the client takes no more now it returns what is set once it does; whoever makes much waits for
+that."""
 
 
 MakeSession = Callable[[str, PushTo], SessionHandler]

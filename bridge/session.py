@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
@@ -37,7 +38,7 @@ from bridge.workflow import CompileScope, Workflow, compile_workflow, no_storage
 
 log = logging.getLogger(__name__)
 
-PushFrame = Callable[[Push, bytes | None], None]
+PushFrame = Callable[[Push, bytes | None], "asyncio.Event | None"]
 Answer = Reply | Awaitable[Reply]
 
 
@@ -221,7 +222,7 @@ class Session:
                 models=self._services.models,
                 storages=knowledge,
                 settings=self._services.settings,
-                emit=self._emit,
+                emit=self._push,
                 report=self._reporter,
                 report_build=self._build_reporter,
                 variables=request.variables,

@@ -12,8 +12,9 @@ from bridge import template
 from bridge.asking import Asking
 from bridge.classify import Label
 from bridge.errors import LimitExceeded
-from bridge.node import Kind, Node, SpeakingNode
+from bridge.node import Kind, Node, SpeakingNode, VoiceNode
 from bridge.protocol import InstructionRecord, KnowledgeChunkRecord, KnowledgeRecord, Output, StepFinish, ToolCallFormat
+from bridge.speech_step import Manner, StepSpeech
 from bridge.tool_call import Call, ParsedReply, Tool
 from bridge.variables import Value
 from bridge.wording import suggest, words_of
@@ -32,6 +33,8 @@ class Step:
         self.node = node
         self.number = number
         self.generating = False
+        self.speech: StepSpeech | None = None
+        """What of this step is heard."""
         self._spoke = False
         self._started = time.monotonic()
         self.details: dict[str, Any] = {}
@@ -116,6 +119,27 @@ class Step:
     def warn(self, message: str) -> None:
         self.turn.warn(message, self.node.name)
 
+    def speak_along(self) -> None:
+        self._begin_speech()
+
+    def speak(self, text: str) -> None:
+        self._begin_speech()
+        self.turn.account(len(text))  # a voice may take longer over it than a model
+        if self.speech is not None:
+            self.speech.say(text)
+            self.speech.finish()
+
+    def _begin_speech(self) -> None:
+        self.turn.must_go_on()
+        node = self.node
+        if not isinstance(node, VoiceNode):
+            raise TypeError(f"{node.type_name} is no VoiceNode, so it cannot speak")
+        if "speech" in self.facts:
+            raise RuntimeError("a node speaks once in a step; take an exit to another node for more")
+        manner = Manner(node.voice, node.speaker_id, node.speed, node.min_sentence_chars, node.speak_actions)
+        self.facts["speech"] = {}
+        self.speech = self.turn.speech.begin(self.number, node.name, manner, self.facts["speech"])
+
     async def write(self, text: str, *, spoken: bool = True) -> None:
         self.may_speak()
         self.put(text, spoken=spoken)
@@ -130,6 +154,8 @@ class Step:
 
     def close(self) -> None:
         """Close what the node left open: the client gets its final frame, and what it was sent is the output."""
+        if self.speech is not None:
+            self.speech.finish()
         if self.generating:
             self.turn.finish.append(StepFinish(step=self.number, node_name=self.node.name, reason="error"))
         if self.turn.is_open(self.number):

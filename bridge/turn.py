@@ -13,7 +13,7 @@ from typing import Any
 
 from bridge.config import Settings
 from bridge.dialog import Dialog
-from bridge.engine import Generation
+from bridge.engine import Generation, SpeechModel
 from bridge.errors import (
     InferenceFailed,
     InvalidExitTarget,
@@ -21,9 +21,10 @@ from bridge.errors import (
     MaxStepsExceeded,
     ParleyError,
     PromptTooLong,
+    SpeechFailed,
     TurnTimeout,
 )
-from bridge.models import LoadedModel
+from bridge.models import LoadedModel, LoadedSpeech
 from bridge.node import Node
 from bridge.protocol import (
     AnswerText,
@@ -41,6 +42,8 @@ from bridge.protocol import (
     TurnStatus,
     Warning,
 )
+from bridge.speaking import TurnSpeech
+from bridge.speech_step import EmitSound
 from bridge.status import Counters
 from bridge.step import Step, milliseconds, output_of
 from bridge.storages import HeldKnowledge
@@ -51,7 +54,7 @@ from bridge.workflow import Workflow
 
 log = logging.getLogger(__name__)
 
-Emit = Callable[[Push], None]
+Emit = EmitSound
 
 _TELLING = (LimitExceeded, MaxStepsExceeded, PromptTooLong, TurnTimeout)
 """Errors whose messages have numbers and names only, so that the log may have them."""
@@ -69,6 +72,12 @@ class Cast:
     knowledge: Mapping[str, HeldKnowledge]
     """By the name that nodes use: every embedded storage."""
     settings: Settings
+    voices: Mapping[str, LoadedSpeech] = field(default_factory=dict)
+    """By catalog name: every voice that some node uses and that could be loaded."""
+    silent: Mapping[str, str] = field(default_factory=dict)
+    """Those that could not, and why."""
+    silence_told: set[str] = field(default_factory=set)
+    """Those of them of which the game knows."""
     enable_diagnostics: bool = False
     max_steps: int = 64
     picks: dict[str, int] = field(default_factory=dict)
@@ -124,6 +133,15 @@ class Turn:
         self.summary_text = cast.dialog.summary.text if cast.dialog.summary else ""
         self.generation: Generation | None = None
         self.started = time.monotonic()
+        self.speech = TurnSpeech(
+            cast.agent_id,
+            turn_id,
+            self.started,
+            voice=self._voice,
+            emit=self._push,
+            tell=self._warn,
+            touch=self._heard,
+        )
         self._emit = emit
         self._on_complete = on_complete
         self._warnings: list[str] = []
@@ -131,6 +149,7 @@ class Turn:
         self._sent: dict[int, _Sent] = {}
         self._running: Step | None = None
         self._over = False
+        self._walked = False
         self._chars = 0
         self._progress = self.started
         self._seen_steps = 0
@@ -170,8 +189,27 @@ class Turn:
 
     def warn(self, message: str, node_name: str) -> None:
         """Tell the developer; the turn goes on."""
+        self._warn(0, message, node_name)
+
+    def _warn(self, code: int, message: str, node_name: str) -> None:
         self._warnings.append(f"{node_name}: {message}")
-        self._push(Warning(code=0, message=message, agent_id=self.cast.agent_id, node_name=node_name))
+        self._push(Warning(code=code, message=message, agent_id=self.cast.agent_id, node_name=node_name))
+
+    def _voice(self, name: str, node_name: str) -> SpeechModel | str:
+        cast = self.cast
+        if name in cast.voices:
+            return cast.voices[name].engine
+        why = cast.silent.get(name, "the agent does not have it")
+        if name not in cast.silence_told:
+            cast.silence_told.add(name)
+            told = f"the voice '{name}' cannot be used, so this agent's text goes out without it: {why}"
+            self._warn(SpeechFailed.code, told, node_name)
+        return why
+
+    def _heard(self) -> None:
+        # As long as nodes are at work, it is their progress that counts.
+        if self._walked:
+            self.touch()
 
     def event(self, number: int, node_name: str, event: str, data: dict[str, Any]) -> None:
         """Tell the client of something that a step did beside speaking."""
@@ -224,6 +262,9 @@ class Turn:
     async def _main(self) -> None:
         try:
             await self._walk()
+            self._walked = True
+            self.touch()
+            await self.speech.finish()
         except ParleyError as fault:
             self._end("Error", fault)
         except asyncio.CancelledError:
@@ -286,7 +327,10 @@ class Turn:
             self._seen_steps = worked
             self.touch()
         left = limit - (time.monotonic() - self._progress)
-        if left <= 0:
+        if left <= 0 and self._walked:
+            # The text is whole: a voice that is stuck makes no error of it.
+            self.speech.give_up(f"no sound came for {limit:g} s (turn_timeout_s)")
+        elif left <= 0:
             self._end("Error", TurnTimeout(f"the turn made no progress for {limit:g} s (turn_timeout_s)"))
         else:
             self._timer = asyncio.get_running_loop().call_later(left, self._check_progress)
@@ -300,6 +344,7 @@ class Turn:
             self._timer.cancel()
         if self.generation is not None:
             self.generation.cancel()
+        self.speech.stop()
         error = None
         if fault is not None:
             node_name = fault.node_name or (self._running.node.name if self._running else "")
@@ -397,9 +442,8 @@ class Turn:
             )
         )
 
-    def _push(self, push: Push) -> None:
-        if not self._over:
-            self._emit(push)
+    def _push(self, push: Push, payload: bytes | None = None) -> asyncio.Event | None:
+        return None if self._over else self._emit(push, payload)
 
     def _record(self, status: TurnStatus) -> Interaction | None:
         outputs = self.outputs

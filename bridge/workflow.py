@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bridge import errors
 from bridge.authoring import AuthoringError, check_name
 from bridge.filter import Filter, Schema, compile_filter, variables_in
-from bridge.node import Kind, ModelNode, Node, Registry, ReplyNode, SamplingParams, is_structural
+from bridge.node import Kind, ModelNode, Node, Registry, ReplyNode, SamplingParams, VoiceNode, is_structural
 from bridge.protocol import Problem, Severity, StorageKind
 from bridge.storage import StringStorage, make_string_storage, packaged_list
 from bridge.template import TemplateFault, compile_template
@@ -388,6 +388,7 @@ class _Compiler:
             return None
         self._exits(drafts)
         self._models(drafts, default_model)
+        self._voices(drafts)
         self._templates(drafts, variables)
         self._variable_names(drafts, variables)
         self.variables = variables
@@ -651,6 +652,26 @@ class _Compiler:
                         field="max_tokens",
                         error=errors.InvalidValue,
                     )
+
+    def _voices(self, drafts: Sequence[Draft]) -> None:
+        for draft in drafts:
+            if draft.cls is None or not issubclass(draft.cls, VoiceNode):
+                continue
+            given = draft.raw.get("voice", "")
+            if not isinstance(given, str):
+                continue  # its type is wrong, which was said
+            name = string(given)
+            facts = self.scope.model_facts(name) if name else None
+            if not name:
+                self.report("the node names no voice", draft=draft, field="voice", error=errors.ModelNotFound)
+            elif facts is None:
+                self.report(_unknown_model(name), draft=draft, field="voice", error=errors.ModelNotFound)
+            elif facts.type != "tts":
+                self.report(
+                    f"'{name}' is a model of type {facts.type}; a voice is of type tts", draft=draft, field="voice"
+                )
+            elif absent := self.scope.absent(name):
+                self._warn_absent(absent, draft=draft, field="voice")
 
     def _templates(self, drafts: Sequence[Draft], variables: Declared) -> None:
         sets = [name for name, (kind, _) in variables.items() if kind == "string_set"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bridge.authoring import RESERVED
-from bridge.node import Kind, Node, ReplyNode, field_kind
+from bridge.node import Kind, Node, ReplyNode, VoiceNode, field_kind
 from bridge.template import Template
 from bridge.wording import cut, suggest
 
@@ -169,8 +169,10 @@ class FlowChecks:
 
 
 def speaks(draft: Draft) -> bool:
-    """Whether the player gets to see text of this node, as far as its parameters tell."""
-    return draft.cls is None or draft.node is None or getattr(draft.node, "send", "None") != "None"
+    """Whether the player gets to see text of this node, or hears it, as far as its parameters tell."""
+    if draft.cls is None or draft.node is None or issubclass(draft.cls, VoiceNode):
+        return True
+    return getattr(draft.node, "send", "None") != "None"
 
 
 class _Graph:

@@ -18,7 +18,6 @@ from bridge.protocol import (
     ListAgents,
     Ok,
     Problem,
-    Push,
     Reply,
     Request,
     SendMessage,
@@ -30,6 +29,7 @@ from bridge.protocol import (
     ValidateWorkflow,
     Validation,
 )
+from bridge.server import PushTo
 from bridge.status import SessionFacts
 
 
@@ -44,7 +44,7 @@ class FakeSession:
 
     late_turns = 3
 
-    def __init__(self, session_id: str, push: Callable[[Push, bytes | None], None]) -> None:
+    def __init__(self, session_id: str, push: PushTo) -> None:
         self.session_id = session_id
         self.push = push
         self.is_closed = False

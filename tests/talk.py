@@ -13,7 +13,7 @@ from bridge.client import ParleyClient
 from bridge.codec import Envelope
 from bridge.config import Settings
 from bridge.errors import ParleyError
-from bridge.models import LoadEmbedder, LoadEngine, ModelStore
+from bridge.models import LoadEmbedder, LoadEngine, LoadVoice, ModelStore
 from bridge.node import Registry, default_registry
 from bridge.protocol import AnswerText, Interaction, Push, TurnComplete
 from bridge.server import PushTo, Server
@@ -35,6 +35,7 @@ def scripted(*replies: str, name: str = "script", tokens_per_s: float = 0.0, con
 
 ECHO = CatalogEntry(name="echo", engine="mock", context_size=4096, mock=MockScript())
 EMBED = CatalogEntry(name="embed", type="embedding", engine="mock")
+VOICE = CatalogEntry(name="voice", type="tts", engine="mock")
 
 
 @dataclass(slots=True)
@@ -116,11 +117,12 @@ async def talking(
     registry: Registry | None = None,
     load_engine: LoadEngine | None = None,
     load_embedder: LoadEmbedder | None = None,
+    load_voice: LoadVoice | None = None,
 ) -> AsyncIterator[Talk]:
     """A server with these models (`echo` is always there) and a client that said Hello."""
     chosen = settings or Settings()
     catalog: Catalog = {entry.name: entry for entry in (ECHO, *models)}
-    store = ModelStore(chosen, catalog, load_engine, load_embedder)
+    store = ModelStore(chosen, catalog, load_engine, load_embedder, load_voice)
     counters = Counters()
     services = Services(chosen, registry or default_registry(), store, counters)
     token = "a-token-of-the-test"

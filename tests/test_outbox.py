@@ -12,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.outbox import Outbox
-from bridge.protocol import AnswerText, Dialog, DialogDocument, Interaction, NodeEvent, Ok, TurnComplete
+from bridge.protocol import (
+    AnswerText,
+    AudioChunk,
+    AudioFormat,
+    Dialog,
+    DialogDocument,
+    Interaction,
+    NodeEvent,
+    Ok,
+    Push,
+    TurnComplete,
+)
 from bridge.transport import Sent
 
 
@@ -143,6 +154,65 @@ def test_text_that_was_sent_is_not_merged_again() -> None:
     again = Wire()
     outbox.attach(again.send, last_seq=10)
     assert again.text() == "".join(f"b{index} " for index in range(60))
+
+
+def test_there_is_room_while_the_peer_takes_what_comes_and_while_there_is_none() -> None:
+    wire = Wire()
+    outbox = Outbox(wire.send, 100_000)
+    outbox.put(text())
+    assert outbox.room.is_set()
+    wire.state = Sent.FULL
+    outbox.put(text())
+    assert not outbox.room.is_set()
+    outbox.flush()
+    assert not outbox.room.is_set()
+    wire.state = Sent.YES
+    outbox.flush()
+    assert outbox.room.is_set()
+    wire.state = Sent.FULL
+    outbox.put(text())
+    outbox.detach()
+    assert outbox.room.is_set()
+    outbox.attach()
+    assert not outbox.room.is_set()
+    wire.state = Sent.GONE
+    outbox.flush()
+    assert outbox.room.is_set()
+    wire.state = Sent.FULL
+    outbox.attach()
+    assert not outbox.room.is_set()
+    wire.state = Sent.YES
+    outbox.acknowledge(outbox.seq)  # it came another way
+    assert outbox.room.is_set()
+    wire.state = Sent.FULL
+    outbox.flush()
+    outbox.put(text())
+    assert not outbox.room.is_set()
+    outbox.drop()
+    assert outbox.room.is_set()
+
+
+def test_sound_goes_before_text_and_how_it_is_written_stays() -> None:
+    wire = Wire()
+    outbox = Outbox(wire.send, 20_000)
+    outbox.detach()
+    where: dict[str, Any] = {"agent_id": "a", "turn_id": 1, "node_name": "m", "step": 1}
+    pushes: list[tuple[Push, bytes | None]] = [(AudioFormat(**where, sample_rate=1000), None)]
+    for index in range(30):
+        pushes.append((AudioChunk(**where, sentence=0, index=index, is_final=index == 29), bytes(1000)))
+        pushes.append((text(f"{index} "), None))
+    for push, payload in pushes:
+        outbox.put(push, payload=payload)
+    outbox.put(TurnComplete(agent_id="a", turn_id=1, status="Success"))
+    assert outbox.kept_bytes <= 20_000
+    outbox.attach(wire.send, 0)
+    kinds = read(wire)
+    assert wire.text() == "".join(f"{index} " for index in range(30))
+    assert kinds[:2] == ["AudioFormat", "Gap sound"] and kinds[-1] == "TurnComplete"
+    assert kinds.count("AnswerText") == 30 and 0 < kinds.count("AudioChunk") < 30
+    assert {kind for kind in kinds if kind.startswith("Gap")} == {"Gap sound"}
+    last = [body for kind, _, _, body in wire.frames if kind == "AudioChunk"][-1]
+    assert last["is_final"]
 
 
 def test_pushes_go_before_turns_and_replies() -> None:

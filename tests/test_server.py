@@ -30,7 +30,6 @@ from bridge.protocol import (
     Hello,
     ListAgents,
     Ping,
-    Push,
     Request,
     SendMessage,
     Shutdown,
@@ -38,7 +37,7 @@ from bridge.protocol import (
     ValidateWorkflow,
     schema_fingerprint,
 )
-from bridge.server import PARTED_S, RETRY_S, Server
+from bridge.server import PARTED_S, RETRY_S, PushTo, Server
 from bridge.transport import EndpointTaken, Sent, loopback_endpoint, run_on_selector_loop
 from tests.fakes import FakeSession
 
@@ -153,7 +152,7 @@ async def serving(token: str = TOKEN, **settings: Any) -> AsyncIterator[Serving]
     clock = Clock()
     made: list[FakeSession] = []
 
-    def make_session(session_id: str, push: Callable[[Push, bytes | None], None]) -> FakeSession:
+    def make_session(session_id: str, push: PushTo) -> FakeSession:
         made.append(FakeSession(session_id, push))
         return made[-1]
 

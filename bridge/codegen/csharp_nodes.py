@@ -28,6 +28,7 @@ ATTRIBUTES: Mapping[Kind, str] = {
     Kind.EMBEDDED_STORAGE: "StorageFile(IsEmbedded = true)",
     Kind.FILTER: "FilterTree",
     Kind.MODEL: "ModelName",
+    Kind.VOICE: "VoiceName",
     Kind.FILE: "StorageFile",
     Kind.SLOT_INPUT: "SlotInput",
     Kind.SLOT_OUTPUT: "SlotOutput",

@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "created under.",
     "filter": "A tree of conditions on the fields of an embedded storage, compiled with the workflow.",
     "model": "A model of the catalog.",
+    "voice": "A voice of the catalog.",
     "file": "A path below the session's storage folder.",
     "slot_input": "A slot that some node writes; empty means the player's line.",
     "slot_output": "The slot to write; empty means the node's own name.",

@@ -85,9 +85,9 @@ class RecordingSession(Session):
         self.handled: list[Request] = []
         self.pushed: list[Push] = []
 
-        def record(message: Push, payload: bytes | None) -> None:
+        def record(message: Push, payload: bytes | None) -> asyncio.Event | None:
             self.pushed.append(message)
-            push(message, payload)
+            return push(message, payload)
 
         super().__init__(session_id, record, services)
 

@@ -320,6 +320,7 @@ def test_one_fault_by_itself_is_healed(schedule: Schedule) -> None:
 
 
 @pytest.mark.parametrize("schedule", [ONE_CUT, ONE_DROPPED], ids=["cut", "dropped"])
+@pytest.mark.thorough
 def test_a_sidecar_that_sends_nothing_again_is_found_out(schedule: Schedule, monkeypatch: pytest.MonkeyPatch) -> None:
     attach = Outbox.attach
 
@@ -330,6 +331,7 @@ def test_a_sidecar_that_sends_nothing_again_is_found_out(schedule: Schedule, mon
     assert _wrong_of(schedule)
 
 
+@pytest.mark.thorough
 def test_a_sidecar_that_skips_a_number_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     put = Outbox.put
 

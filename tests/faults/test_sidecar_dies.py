@@ -194,6 +194,7 @@ def test_no_turn_is_lost_with_a_sidecar(
 # ---- stopped -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_sidecar_that_stands_still_loses_nothing(
     tmp_path: Path, full: bool, fault_seed: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
