@@ -22,6 +22,7 @@ from pydantic_core import PydanticSerializationError
 from bridge import protocol
 from bridge.chat_keyboard import Keyboard, LineEditor, ctrl_c, keyboard_of_terminal, keys_unseen
 from bridge.chat_screen import JsonLines, Screen, Terminal, clean
+from bridge.chat_voice import STARTER_VOICE, Hearing, has_voice, lend_voice, open_hearing
 from bridge.client import ParleyClient
 from bridge.codec import Envelope
 from bridge.config import ENVIRONMENT_PREFIX
@@ -29,6 +30,8 @@ from bridge.errors import InvalidValue, ParleyError, SessionExpired, ShuttingDow
 from bridge.launch import Sidecar, SidecarFailed
 from bridge.node import SpeakingNode, default_registry
 from bridge.transport import run_on_selector_loop
+from bridge.voice_player import CannotPlay, Sink, Speakers
+from bridge.voice_recording import CannotRecord
 from bridge.wording import suggest
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -40,7 +43,8 @@ Type a line and press Enter; every character of the workflow may answer.
 /reset    start a new conversation
 /help     this list
 /quit     leave (so do Ctrl-D, and Ctrl-C while nobody answers)
-Ctrl-C    stop the answer that is being written"""
+Ctrl-C    stop the answer that is being written
+With --speak the next line, also an empty one, stops what is still heard."""
 
 DONE = "done"
 """What a tool answers in the chat that --tool says nothing of."""
@@ -63,9 +67,19 @@ class ChatOptions:
     """NAME=RESULT: what a tool answers, `{argument}` in it standing for an argument of the call."""
     config: Path | None = None
     """A settings file for the sidecar."""
+    speak: bool = False
+    """Whether voices are heard."""
+    record: Path | None = None
+    """A folder that gets what voices say."""
+    voice: str = ""
+    """A catalog voice in place of the workflow's."""
 
 
-def run_chat(options: ChatOptions, settings_flags: Mapping[str, Any] | None = None) -> int:
+def run_chat(
+    options: ChatOptions,
+    settings_flags: Mapping[str, Any] | None = None,
+    make_sink: Callable[[], Sink] = Speakers,
+) -> int:
     """Hold the conversation and return the exit code.
 
     0; 1 where a turn was no Success or the sidecar failed; 2 for what the caller got wrong; 130 where Ctrl-C came
@@ -79,6 +93,8 @@ def run_chat(options: ChatOptions, settings_flags: Mapping[str, Any] | None = No
     screen.model_is_given = bool(options.model)
     try:
         workflow = read_workflow(options.workflow, options.model)
+        if options.voice:
+            lend_voice(workflow, options.voice)
     except InvalidValue as fault:
         screen.error(str(fault))
         return EXIT_USAGE
@@ -86,7 +102,7 @@ def run_chat(options: ChatOptions, settings_flags: Mapping[str, Any] | None = No
     keyboard = Keyboard.of_stdin() if options.as_json or options.say else keyboard_of_terminal()
     try:
         with keys_unseen() if isinstance(keyboard, LineEditor) else contextlib.nullcontext():
-            return run_on_selector_loop(Chat(options, workflow, screen, keyboard).run(settings_flags or {}))
+            return run_on_selector_loop(Chat(options, workflow, screen, keyboard, make_sink).run(settings_flags or {}))
     finally:
         screen.close()
 
@@ -117,7 +133,12 @@ class Chat:
     """One run of `parley chat`: its sidecar, its agent, and what the exit code will be."""
 
     def __init__(
-        self, options: ChatOptions, workflow: dict[str, Any], screen: Screen, keyboard: Keyboard | LineEditor
+        self,
+        options: ChatOptions,
+        workflow: dict[str, Any],
+        screen: Screen,
+        keyboard: Keyboard | LineEditor,
+        make_sink: Callable[[], Sink] = Speakers,
     ) -> None:
         self.failed = False
         """Whether some turn was not a Success."""
@@ -128,6 +149,8 @@ class Chat:
         self._workflow = workflow
         self._screen = screen
         self._keyboard = keyboard
+        self._make_sink = make_sink
+        self._hearing = Hearing()
         self._diagnostics = options.diagnostics or not (options.as_json or options.say)
         self._agent_id = ""
         self._last: protocol.TurnComplete | None = None
@@ -149,6 +172,7 @@ class Chat:
         self._main = asyncio.current_task()
         with ctrl_c(self.interrupt):
             try:
+                self.open_hearing()
                 self._screen.busy("starting")
                 async with sidecar:
                     client = await ParleyClient.connect(
@@ -172,6 +196,9 @@ class Chat:
                 return self._exit_code()
             except BrokenPipeError:
                 raise
+            except (CannotPlay, CannotRecord) as fault:
+                self._screen.error(str(fault))
+                return EXIT_FAILED
             except SidecarFailed as fault:
                 # Its other lines are the log, which has been shown.
                 self._screen.error(str(fault).partition("\n")[0])
@@ -183,7 +210,13 @@ class Chat:
                 self._screen.error(fault.message)
                 return EXIT_FAILED
             finally:
+                self._hearing.close()
                 self._screen.close()
+
+    def open_hearing(self) -> None:
+        """Make ready to play or record what voices say. Raises CannotPlay and CannotRecord."""
+        options, tell = self._options, self._screen.error
+        self._hearing = open_hearing(options.speak, options.record, tell, _on_loop(tell), self._make_sink)
 
     async def talk(self, client: ParleyClient) -> int:
         """The conversation over a client that has said Hello. Raises what ends a connection."""
@@ -195,6 +228,7 @@ class Chat:
                 await (self._say_lines() if self._options.say else self._converse(lost))
             return code or self._exit_code()
         finally:
+            self._hearing.hush()
             lost.cancel()
             await asyncio.gather(lost, return_exceptions=True)
 
@@ -202,6 +236,7 @@ class Chat:
         """Shows one frame; nobody reading what is shown ends the chat."""
         if self._broken_pipe is not None:
             return
+        self._hearing.take(envelope)
         try:
             self._screen.show(envelope)
         except OSError as fault:
@@ -211,6 +246,7 @@ class Chat:
     def interrupt(self) -> None:
         """Ctrl-C: cancels the turn that runs; where none does, or a second time, ends the chat."""
         if self._answering and self._cancelling is None:
+            self._hearing.hush()
             self._cancelling = asyncio.ensure_future(self._cancel_turn())
             self._screen.busy("stopping")
         else:
@@ -243,6 +279,11 @@ class Chat:
             return EXIT_USAGE
         name = options.workflow.name.removesuffix(".json").removesuffix(".workflow")
         self._screen.begin(name, self._player_name(), speakers(self._workflow), has_keyboard=not options.say)
+        if (options.speak or options.record) and not has_voice(self._workflow):
+            self._screen.error(
+                f"no node of {options.workflow.name} has a voice, so there is nothing to hear; "
+                f"--voice {STARTER_VOICE} lends one to its Generate nodes"
+            )
         return EXIT_OK
 
     async def _make_agent(self) -> None:
@@ -260,6 +301,7 @@ class Chat:
             await self._turn(line)
             if self._cancelling is not None:
                 return
+            await self._hearing.heard()
 
     async def _converse(self, lost: asyncio.Future[None]) -> None:
         while True:
@@ -271,12 +313,16 @@ class Chat:
             if not self._keyboard.is_terminal:
                 self._screen.echo_typed(line)
             command = line.strip()
+            if not command:
+                self._hearing.hush()
             if command.startswith("/"):
                 if not await self._command(command):
                     return
             elif command:
                 self._cancelling = None
                 await self._turn(line)
+                if not self._keyboard.is_terminal:
+                    await self._hearing.heard()
 
     async def _next_line(self, lost: asyncio.Future[None]) -> str | None:
         self._must_go_on()
@@ -356,6 +402,7 @@ class Chat:
     async def _turn(self, line: str) -> None:
         assert self._client is not None
         self._answering = True
+        self._hearing.begin_turn()
         self._screen.busy("reading")
         status = "none"
         try:
@@ -410,7 +457,7 @@ class Chat:
             raise asyncio.CancelledError
 
     def _exit_code(self) -> int:
-        return EXIT_FAILED if self.failed else EXIT_OK
+        return EXIT_FAILED if self.failed or self._hearing.failed else EXIT_OK
 
 
 def speakers(workflow: Mapping[str, Any]) -> dict[str, str]:

@@ -456,7 +456,8 @@ def print_inspection(console: _Console, debug: Mapping[str, Any], node: str = ""
             _pairs(console, [(f"{verb} {slot}", str(text)) for verb, slot, text in slots])
             shown.update((slot, text) for _, slot, text in slots)
         costs = {"ms": step.get("duration_ms"), **(step.get("usage") or {}), "finish": step.get("finish")}
-        for heading, values in (("usage", costs), ("details", step.get("details") or {})):
+        parts = ("usage", costs), ("speech", step.get("speech") or {}), ("details", step.get("details") or {})
+        for heading, values in parts:
             told = {key: value for key, value in values.items() if value not in (None, "", [], {})}
             show = _cell if heading == "usage" else _detail
             cells = [(key.replace("_", " "), show(value)) for key, value in told.items()]

@@ -13,9 +13,10 @@ import typer
 
 from bridge.cli_knowledge import kb_app
 from bridge.cli_models import models_app
-from bridge.cli_package import package_app, probe_llama
+from bridge.cli_package import package_app, probe_llama, voice_worker
 from bridge.cli_shared import print_json
 from bridge.cli_status import status, top
+from bridge.cli_voice import AnyVoice, Record, Speak, say
 
 if TYPE_CHECKING:
     from bridge.authoring import Kinds
@@ -157,9 +158,11 @@ def serve(
     raise typer.Exit(_guard(lambda: run(settings, _make_services)))
 
 
+app.command()(say)
 app.command()(status)
 app.command()(top)
 app.command("probe-llama", hidden=True)(probe_llama)
+app.command("voice-worker", hidden=True)(voice_worker)
 
 
 @app.command()
@@ -190,6 +193,9 @@ def chat(
     diagnostics: Diagnostics = False,
     var: Variables = None,
     tool: ToolResults = None,
+    speak: Speak = False,
+    record: Record = None,
+    voice: AnyVoice = "",
     config: ConfigFile = None,
 ) -> None:
     """Talk to a workflow in the terminal.
@@ -197,7 +203,7 @@ def chat(
     /help lists what can be typed beside lines of the player, such as /var NAME=VALUE. A line of --say is always said,
     also one that begins with /.
     """
-    _chat(workflow, say, as_json, model, diagnostics, var, tool, config)
+    _chat(workflow, say, as_json, model, diagnostics, var, tool, config, speak, record, voice)
 
 
 @app.command()
@@ -208,10 +214,14 @@ def demo(
     diagnostics: Diagnostics = False,
     var: Variables = None,
     tool: ToolResults = None,
+    speak: Speak = False,
+    record: Record = None,
+    voice: AnyVoice = "",
     config: ConfigFile = None,
 ) -> None:
     """Talk to the people of the tavern."""
-    _chat(_tavern(), say, as_json, model, diagnostics, var, [*TAVERN_TOOLS, *(tool or ())], config)
+    tools = [*TAVERN_TOOLS, *(tool or ())]
+    _chat(_tavern(), say, as_json, model, diagnostics, var, tools, config, speak, record, voice)
 
 
 @app.command()
@@ -385,8 +395,8 @@ def bench(
     section: Annotated[
         list[str] | None,
         typer.Option(
-            help="batching, first-token, parking, overhead, classifier, knowledge-search, embedding, frames or stalls; "
-            "all by default.",
+            help="batching, first-token, parking, overhead, classifier, knowledge-search, embedding, frames, stalls or "
+            "voice; all by default.",
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="How often each side is measured, in turn.", min=1, max=50)] = 5,
@@ -475,12 +485,16 @@ def _chat(
     variables: list[str] | None,
     tools: list[str] | None,
     config: Path | None,
+    speak: bool,
+    record: Path | None,
+    voice: str,
 ) -> NoReturn:
     from bridge.chat import ChatOptions, run_chat
 
     options = ChatOptions(
-        workflow, tuple(say or ()), as_json, model, diagnostics, tuple(variables or ()), tuple(tools or ()), config
-    )
+        workflow, tuple(say or ()), as_json, model, diagnostics, tuple(variables or ()), tuple(tools or ()), config,
+        speak, record, voice,
+    )  # fmt: skip
     raise typer.Exit(_guard(lambda: run_chat(options)))
 
 
