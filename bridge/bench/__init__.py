@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bridge.bench import classify, knowledge, wire
+from bridge.bench import classify, knowledge, voice, wire
 from bridge.bench import sections as engine
 from bridge.bench.sections import Section, Setup
 from bridge.catalog import read_catalog
@@ -26,7 +26,7 @@ from bridge.errors import InvalidValue, ModelLoadFailed
 from bridge.model_files import locate
 from bridge.transport import run_on_selector_loop
 
-SECTIONS = {**engine.SECTIONS, **classify.SECTIONS, **knowledge.SECTIONS, **wire.SECTIONS}
+SECTIONS = {**engine.SECTIONS, **classify.SECTIONS, **knowledge.SECTIONS, **wire.SECTIONS, **voice.SECTIONS}
 
 
 def run_bench(

@@ -21,16 +21,16 @@ from bridge.protocol import AnswerText, DestroyAgent, TurnComplete
 
 @contextlib.asynccontextmanager
 async def sidecar(
-    path: Path, *, kv_cache_type: str, residents: int, context_size: int, threads: int
+    path: Path, *, kv_cache_type: str, residents: int, context_size: int, threads: int, chat_format: str = "plain"
 ) -> AsyncIterator[ParleyClient]:
-    """A client of a sidecar whose catalog has the model as `bench`: it just writes on, without stop strings."""
+    """A client of a sidecar whose catalog has the model as `bench`; `plain`: it just writes on, without end."""
     model = {
         "name": "bench",
         "engine": "llama-cpp",
         "source": {"path": str(path)},
         "context_size": context_size,
         "kv_cache_type": kv_cache_type,
-        "chat_format": "plain",
+        "chat_format": chat_format,
     }
     with tempfile.TemporaryDirectory(prefix="parley-bench-") as folder:
         catalog = Path(folder) / "models.json"

@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 def test_every_section_gives_its_figures(starter_model: Path, starter_embed: Path, tmp_path: Path) -> None:
     # The search among 100,000 records takes minutes.
     sections_run = [
-        "batching", "overhead", "classifier", "first-token", "parking", "embedding", "frames", "stalls"
+        "batching", "overhead", "classifier", "first-token", "parking", "embedding", "frames", "stalls",
+        "voice"
     ]  # fmt: skip
     out = tmp_path / "bench.json"
     command = [
@@ -48,6 +49,11 @@ def test_every_section_gives_its_figures(starter_model: Path, starter_embed: Pat
     frames = sections["frames"]
     assert frames["frames_per_s"] > 0 and frames["frames_per_s_beside_a_stalled_client"] > 0
     assert all(took > 0 for took in sections["stalls"].values()) and len(sections["stalls"]) == 4
+    voice = sections["voice"]
+    assert [row["real_time_factor"] > 0 for row in voice["alone"]] == [True] * 4
+    assert voice["pairs"] > 0 and all(len(text) > 30 for text in voice["texts"])
+    for name in ("first_sound", "whole_text", "spoken_tokens", "beside_tokens"):
+        assert voice[name]["ratio"] > 0, name
     assert "outside decode and draw" in done.stdout
 
 
