@@ -216,6 +216,7 @@ def test_what_is_asked_before_a_reload_is_over_is_done(program: Program) -> None
     program.run("reload_asking")
 
 
+@pytest.mark.thorough
 def test_what_an_agent_was_asked_before_it_was_made_survives_a_reload(program: Program) -> None:
     program.run("reload_making")
 
@@ -233,10 +234,12 @@ def test_a_reload_while_the_connection_is_broken_loses_no_line(program: Program,
 # ---- games that do what they should not ----------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_callbacks_that_run_the_loop_destroy_and_throw(program: Program) -> None:
     program.run("nested")
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_written_stands_in_nobodys_way(program: Program) -> None:
     program.run("unwritable")
 
@@ -264,6 +267,7 @@ def test_two_cores_in_one_process(program: Program) -> None:
 @pytest.mark.parametrize(
     "culture", ["tr-TR", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("de-DE", "ar-SA"))]
 )
+@pytest.mark.thorough
 def test_a_language_with_other_numbers_and_letters(program: Program, full: bool, culture: str) -> None:
     for scenario in ("killed", "reload", "changes") if full else ("changes",):
         program.run(scenario, culture=culture)
@@ -313,14 +317,17 @@ def test_what_a_destroyed_agent_was_asked_is_answered_though_the_session_ends(pr
     core_cases.check_what_a_destroyed_agent_was_asked_is_answered_though_the_session_ends(program)
 
 
+@pytest.mark.thorough
 def test_what_a_destroyed_agent_was_asked_is_answered_though_the_sidecar_dies(program: Program) -> None:
     program.run("left_killed")
 
 
+@pytest.mark.thorough
 def test_a_handler_of_the_end_begins_anew(program: Program) -> None:
     program.run("anew")
 
 
+@pytest.mark.thorough
 def test_nothing_is_called_behind_a_detach_in_a_callback(program: Program) -> None:
     program.run("detach_inside")
 
@@ -367,6 +374,7 @@ def test_play_and_stop_again_and_again(program: Program, full: bool, native: boo
     core_cases.check_play_and_stop_again_and_again(program, full, more=3, native=native)
 
 
+@pytest.mark.thorough
 def test_quitting_while_it_starts_and_while_a_model_loads(program: Program) -> None:
     core_cases.check_quitting_while_it_starts_and_while_a_model_loads(program)
 

@@ -143,7 +143,8 @@ def test_links_lead_somewhere_and_menus_are_there(page: Path) -> None:
 
 UNITYS_OWN = ("Multiple plugins with the same name", "Permission denied", "GUID conflict", "Managed Stripping Level:",
               "PlayMode", "Reload Domain", "Enter Play Mode Options", "When entering Play Mode", "Install", "Add",
-              "Recompile And Continue Playing", "Project Settings > ", "Preferences > ", "Window > ")  # fmt: skip
+              "Mute Audio", "Recompile And Continue Playing",
+              "Project Settings > ", "Preferences > ", "Window > ")  # fmt: skip
 """What pages quote of Unity, and of the system."""
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from bridge.catalog import CatalogEntry
+from bridge.catalog import CatalogEntry, MockScript
+from bridge.engines.mock_voice import samples_of
 from tests.csharp_build import CSHARP, ROOT, compile_csharp, core_library, libzmq_environment, needs_mono, run_mono
 from tests.real_sidecar import game, serving, until
 from tests.talk import scripted
@@ -32,6 +33,8 @@ TAVERN = ROOT / "samples" / "tavern"
 RUN_S = 200.0
 WORDS = " ".join(f"word{index}" for index in range(60))
 MANY = " ".join(f"w{index}" for index in range(260))
+TALE = "Sit down by the fire, friend. *She nods.* The stew is hot today!"
+SPOKEN = ["Sit down by the fire, friend.", "The stew is hot today!"]
 TOOL = {"name": "open_door", "description": "Opens a door.", "parameters": {"type": "object", "properties": {}}}
 
 WORKFLOWS: Json = {
@@ -45,6 +48,27 @@ WORKFLOWS: Json = {
     },
     "guard": {"start_node": "guard", "nodes": [{"name": "guard", "type": "Generate", "model": "guard"}]},
     "slow": {"start_node": "mira", "nodes": [{"name": "mira", "type": "Generate", "model": "slow"}]},
+    "spoken": {
+        "start_node": "mira",
+        "nodes": [
+            {
+                "name": "mira",
+                "type": "GenerateAndSpeak",
+                "model": "tale",
+                "voice": "mock-voice",
+                "default_exit": "bram",
+            },
+            {"name": "bram", "type": "Speak", "input": "mira", "voice": "mock-voice", "speaker_id": 2, "speed": 2.0},
+        ],
+    },
+    "slowly_spoken": {
+        "start_node": "mira",
+        "nodes": [{"name": "mira", "type": "GenerateAndSpeak", "model": "tale", "voice": "slow-voice"}],
+    },
+    "hoarse": {
+        "start_node": "mira",
+        "nodes": [{"name": "mira", "type": "GenerateAndSpeak", "model": "tale", "voice": "hoarse-voice"}],
+    },
     "long": {"start_node": "mira", "nodes": [{"name": "mira", "type": "Generate", "model": "long", "max_tokens": 400}]},
     "no_model": {"start_node": "mira", "nodes": [{"name": "mira", "type": "Generate", "model": "no-such-model"}]},
     "note": {
@@ -75,11 +99,15 @@ MODELS = [
     scripted("Welcome, traveller.", name="mira"),
     scripted("Ho there!", name="bram"),
     scripted("Halt!", name="guard"),
+    scripted(TALE, name="tale"),
+    CatalogEntry(name="slow-voice", type="tts", engine="mock", mock=MockScript(real_time_factor=0.5)),
+    CatalogEntry(name="hoarse-voice", type="tts", engine="mock", mock=MockScript(fail_on="fire")),
     scripted(WORDS, name="slow", tokens_per_s=60),
     scripted(MANY, name="long", tokens_per_s=2000),
     scripted('{"tool": "open_door", "args": {}}', name="calls"),
     scripted("There is mutton stew.", name="mock-chat"),
     CatalogEntry(name="starter-embed", type="embedding", engine="mock"),
+    CatalogEntry(name="starter-voice", type="tts", engine="mock"),
 ]
 
 
@@ -208,6 +236,7 @@ QUICK = {
     "TwoAgentsOnOneHub",
     "TheGameGoesOnWhateverTheSidecarDoes",
     "AFrameWithNothingToDoAllocatesNothing",
+    "AVoiceIsHeardAsTheSidecarSentIt",
     "PlaysInDomainsOfTheirOwn",
     "AReloadInTheMiddleOfATurn",
 }
@@ -218,6 +247,7 @@ BESIDE = {
     "WithoutAutoLaunchTheGameConnects",
     "AGameThatConnectedByItselfIsToldOfTheEnd",
     "AGameThatStandsStillLosesNothing",
+    "AGameThatStandsStillHearsEverySampleOnce",
 }
 """Tests that have more around them than a project's folder."""
 
@@ -272,13 +302,23 @@ def test_plays_and_reloads(program: Program, folder: Path, full: bool, name: str
     print(program.run(name, **settings(folder, plays=10 if full else 2)))
 
 
-def test_a_game_that_stands_still_loses_nothing(program: Program, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AGameThatStandsStillLosesNothing",
+        pytest.param("AGameThatStandsStillHearsEverySampleOnce", marks=pytest.mark.thorough),
+    ],
+)
+@pytest.mark.thorough
+def test_a_game_that_stands_still_loses_nothing(program: Program, folder: Path, tmp_path: Path, name: str) -> None:
     """As the editor when it is paused in a debugger: until the sidecar takes the game for gone."""
     log = tmp_path / "log.txt"
     arguments = game(tmp_path / "sidecar", *MODELS, heartbeat_s=0.1, detach_after_s=0.4)
     with serving(log, *arguments) as sidecar:
-        given = settings(folder, endpoint=sidecar.ready["endpoint"], token=sidecar.ready["token"])
-        with program.started("ReloadTests.AGameThatStandsStillLosesNothing", given) as popen:
+        samples = sum(map(samples_of, SPOKEN))
+        ready = sidecar.ready
+        given = settings(folder, endpoint=ready["endpoint"], token=ready["token"], tale=TALE, samples=samples)
+        with program.started(f"ReloadTests.{name}", given) as popen:
             assert popen.stdin is not None and popen.stdout is not None
             assert popen.stdout.readline() == "paused\n"
             popen.send_signal(signal.SIGSTOP)

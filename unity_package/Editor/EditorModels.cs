@@ -23,10 +23,12 @@ namespace Parley.Editor
                     _known = new List<KnownModel>();
                     foreach (var line in UnityEditor.SessionState.GetString(StateKey, "").Split('\n'))
                     {
-                        var at = line.IndexOf('|');
-                        if (at > 0)
+                        var words = line.Split('\t');
+                        if (words.Length > 1)
                         {
-                            _known.Add(new KnownModel { Type = line.Substring(0, at), Name = line.Substring(at + 1) });
+                            var speakers = new string[words.Length - 2];
+                            Array.Copy(words, 2, speakers, 0, speakers.Length);
+                            _known.Add(new KnownModel { Type = words[0], Name = words[1], Speakers = speakers });
                         }
                     }
                 }
@@ -41,7 +43,9 @@ namespace Parley.Editor
             var lines = new List<string>();
             foreach (var model in _known)
             {
-                lines.Add(model.Type + "|" + model.Name);
+                var words = new List<string> { model.Type, model.Name };
+                words.AddRange(model.Speakers);
+                lines.Add(string.Join("\t", words.ToArray()));
             }
             UnityEditor.SessionState.SetString(StateKey, string.Join("\n", lines.ToArray()));
         }
@@ -63,7 +67,7 @@ namespace Parley.Editor
                 var known = new List<KnownModel>();
                 foreach (var info in models.Items)
                 {
-                    known.Add(new KnownModel { Name = info.Name, Type = ModelManagerModel.Word(info.Type) });
+                    known.Add(KnownModel.Of(info));
                 }
                 Take(known);
             });

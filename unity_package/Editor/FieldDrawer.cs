@@ -186,7 +186,7 @@ namespace Parley.Editor
                     DrawLines(row, label);
                     break;
                 case FieldControl.Dropdown:
-                    DrawDropdown(row, label);
+                    DrawDropdown(row, label, delegate(string value) { _model.SetText(row, value); });
                     break;
                 case FieldControl.Boolean:
                     GUI.SetNextControlName(row.Path);
@@ -296,7 +296,7 @@ namespace Parley.Editor
             }
         }
 
-        private void DrawDropdown(FieldRow row, GUIContent label)
+        private void DrawDropdown(FieldRow row, GUIContent label, Action<string> commit)
         {
             var colour = GUI.contentColor;
             if (row.Choices.IsMissing)
@@ -309,7 +309,7 @@ namespace Parley.Editor
             if (at != row.Choices.Selected)
             {
                 var value = row.Choices.Values[at];
-                Later(delegate { _model.SetText(row, value); });
+                Later(delegate { commit(value); });
             }
         }
 
@@ -326,6 +326,11 @@ namespace Parley.Editor
 
         private void DrawInteger(FieldRow row, GUIContent label)
         {
+            if (row.Choices != null)
+            {
+                DrawDropdown(row, label, delegate(string value) { _model.SetTyped(row, value); });
+                return;
+            }
             if (row.Least.HasValue && row.Most.HasValue && row.Most.Value - row.Least.Value <= IntSliderRange
                 && row.Number >= row.Least.Value && row.Number <= row.Most.Value)
             {

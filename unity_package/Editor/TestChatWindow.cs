@@ -94,6 +94,7 @@ namespace Parley.Editor
         {
             _chat = chat;
             _chat.Changed += OnChanged;
+            _chat.Made += EditorModels.Ask;
             _chatCore = core;
         }
 
@@ -115,7 +116,6 @@ namespace Parley.Editor
                 _fault = "";
                 begunText = workflow.Json;
                 _chat.Begin(begunText, keepDialog);
-                EditorModels.Ask();
             }
             catch (ParleyException fault)
             {
@@ -284,6 +284,8 @@ namespace Parley.Editor
                     return "> " + said.Text;
                 case ChatLineKind.Speaker:
                     return said.NodeName + ": " + said.Text + (said.IsOpen ? " …" : "");
+                case ChatLineKind.Sound:
+                    return "♪ " + said.NodeName + ": " + said.Text + (said.IsOpen ? " …" : "");
                 default:
                     return said.Text;
             }
@@ -295,7 +297,7 @@ namespace Parley.Editor
             {
                 return new Color(1f, 0.45f, 0.45f);
             }
-            if (said.Kind == ChatLineKind.Note)
+            if (said.Kind == ChatLineKind.Note || said.Kind == ChatLineKind.Sound)
             {
                 return new Color(0.65f, 0.65f, 0.65f);
             }

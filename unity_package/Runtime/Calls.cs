@@ -31,6 +31,18 @@ namespace Parley
             }
         }
 
+        internal static void Raise<T1, T2>(UnityEvent<T1, T2> told, T1 one, T2 two, UnityEngine.Object who)
+        {
+            try
+            {
+                told.Invoke(one, two);
+            }
+            catch (Exception fault)
+            {
+                UnityEngine.Debug.LogException(fault, who);
+            }
+        }
+
         internal static void Raise<T1, T2, T3>(UnityEvent<T1, T2, T3> told, T1 one, T2 two, T3 three, UnityEngine.Object who)
         {
             try

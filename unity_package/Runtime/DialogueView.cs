@@ -33,6 +33,10 @@ namespace Parley
         [SerializeField]
         private float gapSeconds = 0.3f;
 
+        [Tooltip("What a voice says appears sentence by sentence, as it is heard.")]
+        [SerializeField]
+        private bool followVoice = false;
+
         [Tooltip("So many lines are kept.")]
         [Range(1, 2000)]
         [SerializeField]
@@ -94,6 +98,13 @@ namespace Parley
         {
             get { return gapSeconds; }
             set { gapSeconds = value; }
+        }
+
+        /// <summary>What a voice says appears sentence by sentence, as it is heard. For lines to come.</summary>
+        public bool FollowVoice
+        {
+            get { return followVoice; }
+            set { followVoice = value; }
         }
 
         /// <summary>Show the player's own lines too.</summary>
@@ -253,7 +264,29 @@ namespace Parley
         private void Update()
         {
             Settle();
+            if (Current != null && Current.IsHeld)
+            {
+                Follow(Current);
+            }
             _lines.Advance(Time.unscaledDeltaTime);
+        }
+
+        private void Follow(DialogueLine line)
+        {
+            ParleyAgent agent = line.Source as ParleyAgent;
+            int heard = HeardOf(line);
+            if (heard < 0 && (agent == null || !agent.MayBeHeard(line.Speaker)))
+            {
+                _lines.Release(line);
+                return;
+            }
+            _lines.Follow(line, heard, Time.unscaledDeltaTime);
+        }
+
+        private static int HeardOf(DialogueLine line)
+        {
+            ParleyAgent agent = line.Source as ParleyAgent;
+            return agent == null ? -1 : agent.HeardOf(line.TurnId, line.Step, line.Speaker);
         }
 
         private void Connect()
@@ -357,11 +390,27 @@ namespace Parley
             private void TakeAnswer(AnswerText answer)
             {
                 _view._lines.Take(
-                    Agent, answer.TurnId, answer.Step, answer.NodeName, answer.Text, answer.IsDelta, answer.IsFinal);
+                    Agent,
+                    answer.TurnId,
+                    answer.Step,
+                    answer.NodeName,
+                    answer.Text,
+                    answer.IsDelta,
+                    answer.IsFinal,
+                    _view.followVoice && Agent.MayBeHeard(answer.NodeName));
             }
 
             private void TakeEnd(TurnComplete complete)
             {
+                // All sound of a turn comes before its end: what has none by now has none at all.
+                foreach (DialogueLine line in _view.Lines)
+                {
+                    bool isHeld = line.IsHeld && ReferenceEquals(line.Source, Agent) && line.TurnId == complete.TurnId;
+                    if (isHeld && HeardOf(line) < 0)
+                    {
+                        _view._lines.Release(line);
+                    }
+                }
                 _view._lines.EndTurn(Agent, complete.TurnId);
             }
         }

@@ -68,6 +68,10 @@ namespace Parley
         private TaskCompletionSource<bool> _cancelling;
         [NonSerialized]
         private ParleyException _trouble;
+        [NonSerialized]
+        private string _silentAgentId;
+        [NonSerialized]
+        private long _silentTurnId;
 
         /// <summary>Text for the player's eyes, with all that the wire says of it.</summary>
         public event Action<AnswerText> Answered;
@@ -217,11 +221,17 @@ namespace Parley
             return turn;
         }
 
-        /// <summary>Stop the turn that runs and forget the line that waits. Their OnTurnComplete come.</summary>
+        /// <summary>
+        /// Stop the turn that runs and forget the line that waits. Their OnTurnComplete come. The agent's voices are silent
+        /// at once, also where a turn is over but still heard.
+        /// </summary>
         public void Cancel()
         {
             if (Agent != null)
             {
+                _silentAgentId = Agent.AgentId;
+                _silentTurnId = Agent.TurnId;
+                StopVoices();
                 Agent.Cancel();
             }
         }
@@ -367,6 +377,8 @@ namespace Parley
             boundKey = "";
             ParleyHub.Join(this);
             Agent.Answer += TakeAnswer;
+            Agent.SoundStarted += TakeSoundStarted;
+            Agent.Sound += TakeSound;
             Agent.TurnCompleted += TakeEnd;
             Agent.ToolCalled += TakeToolCall;
             Agent.NodeEvent += TakeNodeEvent;
@@ -425,6 +437,9 @@ namespace Parley
             Agent = null;
             boundKey = "";
             agent.Answer -= TakeAnswer;
+            agent.SoundStarted -= TakeSoundStarted;
+            agent.Sound -= TakeSound;
+            StopVoices();
             agent.TurnCompleted -= TakeEnd;
             agent.ToolCalled -= TakeToolCall;
             agent.NodeEvent -= TakeNodeEvent;
@@ -444,18 +459,17 @@ namespace Parley
             _voices.Remove(voice);
         }
 
-        /// <summary>A voice comes, for this agent or another.</summary>
-        internal void TakeSound(VoiceFrame frame, byte[] payload)
+        /// <summary>Whether what a node says may be heard.</summary>
+        internal bool MayBeHeard(string nodeName)
         {
-            if (_voices.Count == 0 || Agent == null || !string.Equals(frame.AgentId, Agent.AgentId, StringComparison.Ordinal))
-            {
-                return;
-            }
-            ParleyVoice voice = VoiceOf(frame.NodeName);
-            if (voice != null)
-            {
-                voice.Take(frame, payload);
-            }
+            return Agent != null && Agent.MaySpeak(nodeName) && VoiceOf(nodeName) != null;
+        }
+
+        /// <summary>How many characters of a step are heard already; -1: it has no sound, or none yet.</summary>
+        internal int HeardOf(long turnId, long step, string nodeName)
+        {
+            ParleyVoice voice = VoiceOf(nodeName);
+            return voice == null || Agent == null ? -1 : voice.HeardOf(Agent.AgentId, turnId, step);
         }
 
         private void OnEnable()
@@ -551,6 +565,39 @@ namespace Parley
         {
             Calls.Raise(onAnswer, answer.NodeName, answer.Text, answer.IsFinal, this);
             Calls.Raise(Answered, answer, this);
+        }
+
+        private void TakeSoundStarted(AudioFormat format)
+        {
+            ParleyVoice voice = IsSilent(format.AgentId, format.TurnId) ? null : VoiceOf(format.NodeName);
+            if (voice != null)
+            {
+                voice.Take(format);
+            }
+        }
+
+        private void TakeSound(SoundChunk sound)
+        {
+            AudioChunk chunk = sound.Message;
+            ParleyVoice voice = IsSilent(chunk.AgentId, chunk.TurnId) ? null : VoiceOf(chunk.NodeName);
+            if (voice != null)
+            {
+                voice.Take(chunk, sound.Samples);
+            }
+        }
+
+        /// <summary>The turn was cancelled here, and the sidecar has not heard of it yet.</summary>
+        private bool IsSilent(string agentId, long turnId)
+        {
+            return turnId <= _silentTurnId && string.Equals(agentId, _silentAgentId, StringComparison.Ordinal);
+        }
+
+        private void StopVoices()
+        {
+            foreach (ParleyVoice voice in _voices.ToArray())
+            {
+                voice.Stop();
+            }
         }
 
         private void TakeEnd(TurnComplete complete)

@@ -35,6 +35,24 @@ namespace Parley
     {
     }
 
+    /// <summary>The node that speaks, and the sentence that begins to be heard.</summary>
+    [Serializable]
+    public sealed class SentenceEvent : UnityEvent<string, string>
+    {
+    }
+
+    /// <summary>The node that speaks, and how loud it is now, 0 to 1.</summary>
+    [Serializable]
+    public sealed class LoudnessEvent : UnityEvent<string, float>
+    {
+    }
+
+    /// <summary>The node that speaks, and how often its line had a hole by now.</summary>
+    [Serializable]
+    public sealed class UnderrunEvent : UnityEvent<string, int>
+    {
+    }
+
     /// <summary>The name to show, the text to show now, and whether that is all of the line.</summary>
     [Serializable]
     public sealed class LineEvent : UnityEvent<string, string, bool>

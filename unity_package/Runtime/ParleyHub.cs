@@ -374,7 +374,6 @@ namespace Parley
             Core.Gone += delegate(string why) { Calls.Raise(onLost, why, this); };
             Core.Back += delegate { Calls.Raise(onBack, this); };
             Core.GaveUp += TakeEnd;
-            Core.Sound += TakeSound;
         }
 
 #if UNITY_EDITOR
@@ -555,19 +554,6 @@ namespace Parley
             return isMissing
                 ? new ParleyException("SidecarMissing", _places.NoSidecar(Settings.SidecarFolder) + " (" + why + ")")
                 : new ParleyException("SidecarFailed", why);
-        }
-
-        private void TakeSound(SoundPush sound)
-        {
-            VoiceFrame frame = VoiceFrame.Read(sound.Message.TypeName, sound.Message.ToJson());
-            if (frame == null)
-            {
-                return;
-            }
-            foreach (ParleyAgent agent in Agents.ToArray())
-            {
-                agent.TakeSound(frame, sound.Payload);
-            }
         }
     }
 }

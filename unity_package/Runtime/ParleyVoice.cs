@@ -1,6 +1,7 @@
 // Plays what a character says aloud.
 using System;
 using System.Collections.Generic;
+using Parley.Messages;
 using UnityEngine;
 
 namespace Parley
@@ -21,6 +22,9 @@ namespace Parley
 
         /// <summary>Seconds after which a source that does not play what it was given was stopped by somebody.</summary>
         private const float StoppedSeconds = 1f;
+
+        /// <summary>So much sound may wait for a chunk that is missing.</summary>
+        private const double HeldSeconds = 0.5;
 
         [Tooltip("Whose voice it is. None: the agent on this GameObject.")]
         [SerializeField]
@@ -43,6 +47,26 @@ namespace Parley
         [SerializeField]
         private float leadSeconds = 0.25f;
 
+        [Tooltip("A line begins to be heard: the node that speaks.")]
+        [SerializeField]
+        private TextEvent onStarted = new TextEvent();
+
+        [Tooltip("A sentence begins to be heard: the node that speaks, the sentence. For subtitles.")]
+        [SerializeField]
+        private SentenceEvent onSentence = new SentenceEvent();
+
+        [Tooltip("Each frame while a line is heard: the node that speaks, how loud it is, 0 to 1. Moves a mouth.")]
+        [SerializeField]
+        private LoudnessEvent onLoudness = new LoudnessEvent();
+
+        [Tooltip("The sound came too slowly, so there was a hole: the node that speaks, how many its line has by now.")]
+        [SerializeField]
+        private UnderrunEvent onUnderrun = new UnderrunEvent();
+
+        [Tooltip("A line is over, or was stopped: the node that spoke.")]
+        [SerializeField]
+        private TextEvent onFinished = new TextEvent();
+
         private readonly Queue<Utterance> _waiting = new Queue<Utterance>();
         private readonly List<Utterance> _open = new List<Utterance>();
         private readonly Dictionary<string, AudioSource> _made = new Dictionary<string, AudioSource>(StringComparer.Ordinal);
@@ -62,12 +86,51 @@ namespace Parley
         private float _endingFor;
         [NonSerialized]
         private float _stoppedFor;
+        [NonSerialized]
+        private bool _wasLooping;
+        [NonSerialized]
+        private float _loudness;
+        [NonSerialized]
+        private Line _done;
 
         /// <summary>A line begins to be heard: the node that speaks.</summary>
-        public event Action<string> Began;
+        public event Action<string> Started;
+
+        /// <summary>A sentence begins to be heard.</summary>
+        public event Action<VoiceSentence> SentenceStarted;
 
         /// <summary>A line is over, or was stopped: the node that spoke.</summary>
-        public event Action<string> Ended;
+        public event Action<string> Finished;
+
+        /// <summary>A line begins to be heard: the node that speaks.</summary>
+        public TextEvent OnStarted
+        {
+            get { return onStarted; }
+        }
+
+        /// <summary>A sentence begins to be heard: the node that speaks, the sentence.</summary>
+        public SentenceEvent OnSentence
+        {
+            get { return onSentence; }
+        }
+
+        /// <summary>Each frame while a line is heard: the node that speaks, how loud it is, 0 to 1.</summary>
+        public LoudnessEvent OnLoudness
+        {
+            get { return onLoudness; }
+        }
+
+        /// <summary>The sound came too slowly: the node that speaks, how many holes its line has by now.</summary>
+        public UnderrunEvent OnUnderrun
+        {
+            get { return onUnderrun; }
+        }
+
+        /// <summary>A line is over, or was stopped: the node that spoke.</summary>
+        public TextEvent OnFinished
+        {
+            get { return onFinished; }
+        }
 
         /// <summary>The node that speaks with it; empty: every one that has no voice of its own.</summary>
         public string Speaker
@@ -120,19 +183,19 @@ namespace Parley
         /// <summary>How loud what is heard now is, 0 to 1: moves a mouth.</summary>
         public float Loudness
         {
-            get
-            {
-                if (_playing == null)
-                {
-                    return 0f;
-                }
-                VoiceBuffer buffer = _playing.Buffer;
-                long ahead = Math.Max(0, buffer.Position - _heardFrames * buffer.Channels);
-                return buffer.LoudnessAt(buffer.SamplesRead - ahead);
-            }
+            get { return _loudness; }
         }
 
-        /// <summary>Be silent, and forget what waits.</summary>
+        /// <summary>The sentence that is heard now; empty: none.</summary>
+        public string Sentence
+        {
+            get { return _playing == null ? "" : _playing.Sentence; }
+        }
+
+        /// <summary>How often the sound came too slowly, over all lines so far.</summary>
+        public int Underruns { get; private set; }
+
+        /// <summary>Be silent, and forget what waits. What comes later is heard; for the agent's whole turn cancel it.</summary>
         public void Stop()
         {
             foreach (Utterance utterance in _open)
@@ -140,39 +203,57 @@ namespace Parley
                 utterance.Buffer.Stop();
             }
             _open.Clear();
+            Line last = null;
+            foreach (Utterance utterance in _waiting)
+            {
+                last = utterance.Line;
+            }
             _waiting.Clear();
             Silence();
+            _done = last ?? _done;
         }
 
-        /// <summary>A part of a voice comes. `pcm` must stay as it is.</summary>
-        public void Take(VoiceFrame frame, byte[] pcm)
+        /// <summary>A step begins to speak.</summary>
+        public void Take(AudioFormat format)
         {
-            if (!isActiveAndEnabled)
+            if (isActiveAndEnabled && Find(format.AgentId, format.TurnId, format.Step) == null)
+            {
+                Open(format);
+            }
+        }
+
+        /// <summary>A part of a voice comes; its samples must stay as they are.</summary>
+        public void Take(AudioChunk chunk, byte[] samples)
+        {
+            Utterance utterance = isActiveAndEnabled ? Find(chunk.AgentId, chunk.TurnId, chunk.Step) : null;
+            if (utterance == null)
             {
                 return;
             }
-            Utterance utterance = Find(frame.TurnId, frame.Step);
-            if (frame.IsFormat)
+            utterance.QuietFor = 0f;
+            utterance.Buffer.Push(chunk, samples);
+            if (utterance.Buffer.IsComplete)
             {
-                if (utterance == null && frame.Encoding == VoiceFrame.Encoding16)
-                {
-                    Open(frame);
-                }
-                else if (utterance == null)
-                {
-                    Debug.LogWarning("[Parley] a voice comes as '" + frame.Encoding + "', which is not known here", this);
-                }
-                return;
+                _open.Remove(utterance);
             }
-            if (utterance != null)
+        }
+
+        /// <summary>How many characters of a step are heard already; -1: it has no sound, or none yet.</summary>
+        internal int HeardOf(string agentId, long turnId, long step)
+        {
+            if (_playing != null && _playing.Line.Is(agentId, turnId, step))
             {
-                utterance.QuietFor = 0f;
-                utterance.Buffer.Push(frame.Index, pcm, frame.IsFinal);
-                if (utterance.Buffer.IsComplete)
+                return _playing.HeardLength;
+            }
+            foreach (Utterance utterance in _waiting)
+            {
+                if (utterance.Line.Is(agentId, turnId, step))
                 {
-                    _open.Remove(utterance);
+                    return 0;
                 }
             }
+            // Lines are heard in their order.
+            return _done != null && _done.IsAtOrBehind(agentId, turnId, step) ? int.MaxValue : -1;
         }
 
         /// <summary>A turn ended well: what is missing of its voice is on its way, or was dropped and never comes.</summary>
@@ -180,7 +261,7 @@ namespace Parley
         {
             foreach (Utterance utterance in _open)
             {
-                if (utterance.TurnId == turnId)
+                if (utterance.Line.TurnId == turnId)
                 {
                     utterance.IsTurnOver = true;
                 }
@@ -192,7 +273,7 @@ namespace Parley
         {
             foreach (Utterance utterance in _open.ToArray())
             {
-                if (utterance.TurnId == turnId)
+                if (utterance.Line.TurnId == turnId)
                 {
                     utterance.Buffer.Complete();
                     _open.Remove(utterance);
@@ -204,12 +285,12 @@ namespace Parley
             }
             foreach (Utterance utterance in _waiting)
             {
-                if (utterance.TurnId == turnId)
+                if (utterance.Line.TurnId == turnId)
                 {
                     utterance.Buffer.Stop();
                 }
             }
-            if (_playing != null && _playing.TurnId == turnId)
+            if (_playing != null && _playing.Line.TurnId == turnId)
             {
                 Silence();
             }
@@ -283,28 +364,28 @@ namespace Parley
             }
         }
 
-        private void Open(VoiceFrame frame)
+        private void Open(AudioFormat format)
         {
             VoiceBuffer buffer;
             try
             {
-                buffer = new VoiceBuffer(frame.SampleRate, frame.Channels, leadSeconds, 0.5);
+                buffer = new VoiceBuffer(format.SampleRate, format.Channels, leadSeconds, HeldSeconds);
             }
             catch (ArgumentOutOfRangeException fault)
             {
                 Debug.LogWarning("[Parley] a voice cannot be played: " + fault.Message, this);
                 return;
             }
-            Utterance utterance = new Utterance(frame.TurnId, frame.Step, frame.NodeName, buffer);
+            Utterance utterance = new Utterance(format, buffer);
             _open.Add(utterance);
             _waiting.Enqueue(utterance);
         }
 
-        private Utterance Find(long turnId, int step)
+        private Utterance Find(string agentId, long turnId, long step)
         {
             foreach (Utterance utterance in _open)
             {
-                if (utterance.TurnId == turnId && utterance.Step == step)
+                if (utterance.Line.Is(agentId, turnId, step))
                 {
                     return utterance;
                 }
@@ -316,9 +397,10 @@ namespace Parley
         {
             while (_waiting.Count > 0 && _waiting.Peek().Buffer.IsFinished)
             {
-                _waiting.Dequeue();
+                TellSoundless(_waiting.Dequeue());
             }
-            if (_waiting.Count == 0 || !_waiting.Peek().Buffer.IsReady)
+            // Whoever heard of a line may have had it said to another voice, or stopped.
+            if (_waiting.Count == 0 || _playing != null || !_waiting.Peek().Buffer.IsReady)
             {
                 return;
             }
@@ -330,6 +412,7 @@ namespace Parley
             _lastTime = 0;
             _endingFor = 0f;
             _stoppedFor = 0f;
+            _wasLooping = _heard.loop;
             next.Keep(buffer.SampleRate * ClipSeconds);
             // The clip goes round and round; the buffer knows where in the line it is.
             _clip = AudioClip.Create(
@@ -337,7 +420,25 @@ namespace Parley
             _heard.clip = _clip;
             _heard.loop = true;
             _heard.Play();
-            Calls.Raise(Began, next.NodeName, this);
+            TellStarted(next);
+        }
+
+        /// <summary>A line in which there was nothing for a voice to say, or that was stopped before it was heard.</summary>
+        private void TellSoundless(Utterance utterance)
+        {
+            _done = utterance.Line;
+            VoiceSentence sentence;
+            if (utterance.Buffer.IsStopped || !utterance.Buffer.TryTakeSentence(0, true, out sentence))
+            {
+                return;
+            }
+            TellStarted(utterance);
+            do
+            {
+                TellSentence(utterance, sentence);
+            }
+            while (utterance.Buffer.TryTakeSentence(0, true, out sentence));
+            TellFinished(utterance);
         }
 
         /// <summary>Follow what is heard, and see to the end of it.</summary>
@@ -355,15 +456,64 @@ namespace Parley
             _heardFrames += step >= 0 ? step : step + _clip.samples;
             _lastTime = time;
             long end = buffer.EndsAt;
-            if (end < 0 && !buffer.IsStopped)
+            if (end >= 0)
             {
-                return;
+                _endingFor += _heard.isPlaying && !AudioListener.pause ? Time.unscaledDeltaTime : 0f;
             }
-            _endingFor += _heard.isPlaying && !AudioListener.pause ? Time.unscaledDeltaTime : 0f;
-            if (buffer.IsStopped || _heardFrames * buffer.Channels >= end || _endingFor > PatienceSeconds)
+            bool isEnd = end >= 0 && (_heardFrames * buffer.Channels >= end || _endingFor > PatienceSeconds);
+            Utterance heard = _playing;
+            Tell(heard, isEnd);
+            // Whoever heard of it may have stopped it.
+            if (_playing == heard && isEnd)
             {
                 Silence();
             }
+        }
+
+        /// <summary>What is heard now: sentences, how loud it is, and holes.</summary>
+        private void Tell(Utterance heard, bool isEnd)
+        {
+            VoiceBuffer buffer = heard.Buffer;
+            bool isSilent;
+            long samples = buffer.SamplesAt(_heardFrames * buffer.Channels, out isSilent);
+            _loudness = isSilent || isEnd || !_heard.isPlaying ? 0f : buffer.LoudnessAt(samples);
+            VoiceSentence sentence;
+            while (_playing == heard && buffer.TryTakeSentence(samples, isEnd, out sentence))
+            {
+                TellSentence(heard, sentence);
+            }
+            int holes = buffer.Underruns - heard.Underruns;
+            if (_playing == heard && holes > 0)
+            {
+                heard.Underruns += holes;
+                Underruns += holes;
+                Calls.Raise(onUnderrun, heard.NodeName, heard.Underruns, this);
+            }
+            if (_playing == heard && (!isEnd || heard.IsLoud))
+            {
+                heard.IsLoud = _loudness > 0f;
+                Calls.Raise(onLoudness, heard.NodeName, _loudness, this);
+            }
+        }
+
+        private void TellStarted(Utterance utterance)
+        {
+            Calls.Raise(onStarted, utterance.NodeName, this);
+            Calls.Raise(Started, utterance.NodeName, this);
+        }
+
+        private void TellSentence(Utterance utterance, VoiceSentence sentence)
+        {
+            utterance.Sentence = sentence.Text;
+            utterance.HeardLength += sentence.Text.Length;
+            Calls.Raise(onSentence, utterance.NodeName, sentence.Text, this);
+            Calls.Raise(SentenceStarted, sentence, this);
+        }
+
+        private void TellFinished(Utterance utterance)
+        {
+            Calls.Raise(onFinished, utterance.NodeName, this);
+            Calls.Raise(Finished, utterance.NodeName, this);
         }
 
         /// <summary>Stopped, not paused: what is paused keeps its place, but for its very beginning.</summary>
@@ -378,23 +528,30 @@ namespace Parley
         {
             Utterance was = _playing;
             _playing = null;
+            _loudness = 0f;
             if (was == null)
             {
                 return;
             }
+            _done = was.Line;
             was.Buffer.Stop();
             _open.Remove(was);
             if (_heard != null && _heard.clip == _clip)
             {
                 _heard.Stop();
                 _heard.clip = null;
+                _heard.loop = _wasLooping;
             }
             if (_clip != null)
             {
                 Destroy(_clip);
                 _clip = null;
             }
-            Calls.Raise(Ended, was.NodeName, this);
+            if (was.IsLoud)
+            {
+                Calls.Raise(onLoudness, was.NodeName, 0f, this);
+            }
+            TellFinished(was);
         }
 
         private AudioSource SourceOf(string nodeName)
@@ -418,6 +575,33 @@ namespace Parley
             return here != null ? here : gameObject.AddComponent<AudioSource>();
         }
 
+        /// <summary>What one step of a turn says.</summary>
+        private sealed class Line
+        {
+            internal readonly long TurnId;
+            private readonly string _agentId;
+            private readonly long _step;
+
+            internal Line(AudioFormat format)
+            {
+                _agentId = format.AgentId;
+                TurnId = format.TurnId;
+                _step = format.Step;
+            }
+
+            /// <summary>A new sidecar counts turns from 1 again, but gives the agent another name.</summary>
+            internal bool Is(string agentId, long turnId, long step)
+            {
+                return TurnId == turnId && _step == step && string.Equals(_agentId, agentId, StringComparison.Ordinal);
+            }
+
+            internal bool IsAtOrBehind(string agentId, long turnId, long step)
+            {
+                bool isBehind = TurnId > turnId || (TurnId == turnId && _step >= step);
+                return isBehind && string.Equals(_agentId, agentId, StringComparison.Ordinal);
+            }
+        }
+
         /// <summary>One line that is spoken.</summary>
         /// <remarks>
         /// A clip may be read ahead when it is made, and be set back to its beginning when it is played. What the buffer
@@ -427,22 +611,24 @@ namespace Parley
         /// </remarks>
         private sealed class Utterance
         {
-            internal readonly long TurnId;
-            internal readonly int Step;
+            internal readonly Line Line;
             internal readonly string NodeName;
             internal readonly VoiceBuffer Buffer;
             internal bool IsTurnOver;
             internal float QuietFor;
+            internal string Sentence = "";
+            internal int HeardLength;
+            internal int Underruns;
+            internal bool IsLoud;
             private float[] _kept;
             private int _keptCount;
             private int _next;
             private long _clipFrames;
 
-            internal Utterance(long turnId, int step, string nodeName, VoiceBuffer buffer)
+            internal Utterance(AudioFormat format, VoiceBuffer buffer)
             {
-                TurnId = turnId;
-                Step = step;
-                NodeName = nodeName;
+                Line = new Line(format);
+                NodeName = format.NodeName;
                 Buffer = buffer;
             }
 
@@ -455,21 +641,18 @@ namespace Parley
 
             internal void Fill(float[] samples)
             {
-                int again = Math.Min(_keptCount - _next, samples.Length);
-                if (_next >= 0 && again > 0)
+                int again = Math.Max(0, Math.Min(_keptCount - _next, samples.Length));
+                Array.Copy(_kept, _next, samples, 0, again);
+                _next += again;
+                if (again == samples.Length)
                 {
-                    Array.Copy(_kept, _next, samples, 0, again);
-                    _next += again;
-                    if (again == samples.Length)
-                    {
-                        return;
-                    }
-                    float[] rest = new float[samples.Length - again];
-                    Read(rest);
-                    Array.Copy(rest, 0, samples, again, rest.Length);
                     return;
                 }
-                Read(samples);
+                Buffer.Read(samples, again);
+                int count = Math.Min(samples.Length - again, _kept.Length - _keptCount);
+                Array.Copy(samples, again, _kept, _keptCount, count);
+                _keptCount += count;
+                _next = _keptCount;
             }
 
             /// <summary>The clip goes on from another place: from its beginning, unless it only went round.</summary>
@@ -481,15 +664,6 @@ namespace Parley
                 {
                     _next = frame * Buffer.Channels;
                 }
-            }
-
-            private void Read(float[] samples)
-            {
-                Buffer.Read(samples);
-                int count = Math.Min(samples.Length, _kept.Length - _keptCount);
-                Array.Copy(samples, 0, _kept, _keptCount, count);
-                _keptCount += count;
-                _next = _keptCount;
             }
         }
     }

@@ -287,6 +287,37 @@ namespace EditorTests
         }
 
         [Test]
+        private static void VoicesArePickedFromThoseOfTheCatalog()
+        {
+            var asset = Desk.Workflow("{\"nodes\": [{\"name\": \"mira\", \"type\": \"GenerateAndSpeak\", \"voice\": \"gone\"}]}");
+            var inspector = Desk.Inspect(asset);
+            Desk.OpenAll(inspector.OnInspectorGUI);
+            EditorModels.Take(new[]
+            {
+                new KnownModel { Name = "small", Type = "language" }, new KnownModel { Name = "deep", Type = "tts" }
+            });
+            var drawn = Desk.Draw(inspector);
+            var voice = GuiScript.Find(drawn, "$.nodes[0].voice");
+            Check.Texts(voice.Options, "the voices", "(none)", "deep", "gone (missing)");
+            Check.That(voice.Color.g < 0.5f, "one that the catalog does not have is red");
+            Desk.Do(inspector, "$.nodes[0].voice", "deep");
+            Check.Equal("deep", (string)Desk.Node(asset, "mira")["voice"], "the voice");
+            Check.Equal("delayed", GuiScript.Find(Desk.Draw(inspector), "$.nodes[0].speaker_id").Kind, "while its speakers are not known a number is typed");
+            EditorModels.Take(new[] { new KnownModel { Name = "deep", Type = "tts", Speakers = new[] { "Ada", "Bo/b" } } });
+            drawn = Desk.Draw(inspector);
+            var speaker = GuiScript.Find(drawn, "$.nodes[0].speaker_id");
+            Check.Texts(speaker.Options, "the speakers", "0: Ada", "1: Bo\u2215b");
+            Check.Equal("0: Ada", speaker.Value, "the first");
+            Desk.Do(inspector, "$.nodes[0].speaker_id", "1: Bo\u2215b");
+            Check.Equal("1", Desk.Node(asset, "mira")["speaker_id"].ToString(), "the speaker");
+            Desk.Do(inspector, "$.nodes[0].voice", "(none)");
+            Check.Equal("delayed", GuiScript.Find(Desk.Draw(inspector), "$.nodes[0].speaker_id").Kind, "no voice");
+            asset.Json = asset.Json.Replace("\"voice\": \"\"", "\"voice\": \"deep\"").Replace("\"speaker_id\": 1", "\"speaker_id\": 7");
+            speaker = GuiScript.Find(Desk.Draw(inspector), "$.nodes[0].speaker_id");
+            Check.Equal("7 (missing)", speaker.Value, "a speaker that the voice does not have");
+        }
+
+        [Test]
         private static void FilesAreRelativeToTheStorageFolder()
         {
             var folder = Path.Combine(Path.GetTempPath(), "storage Ünï " + Guid.NewGuid().ToString("N"));

@@ -110,6 +110,37 @@ namespace EditorTests
             });
         }
 
+        private static string SpeakersOf(string voice)
+        {
+            foreach (var model in EditorModels.Known)
+            {
+                if (model.Name == voice)
+                {
+                    return string.Join("|", new List<string>(model.Speakers).ToArray());
+                }
+            }
+            return "";
+        }
+
+        [Test]
+        private static void HowMuchSoundComesIsShown()
+        {
+            Desk.WithSidecar(delegate
+            {
+                var window = Begin(
+                    "{\"start_node\": \"note\", \"nodes\": [{\"name\": \"note\", \"type\": \"Transform\", \"template\": \"Good evening, friend.\","
+                    + " \"default_exit\": \"aloud\"}, {\"name\": \"aloud\", \"type\": \"Speak\", \"input\": \"note\", \"voice\": \"mock-voice\"}]}");
+                Say(window, "Hello.");
+                Answered(window, 1);
+                var line = window.Chat.Lines.Find(one => one.Kind == ChatLineKind.Sound);
+                Check.Equal("aloud: 1.3 s of sound", line.NodeName + ": " + line.Text, "21 letters of 60 ms");
+                Check.That(!line.IsOpen, "it is whole");
+                Desk.Until(() => SpeakersOf("mock-voice") == "low|middle|high", "inspectors know the voice's speakers");
+                var drawn = GuiScript.Frame(window.OnGUI);
+                Check.That(drawn.Exists(control => control.Value == "♪ aloud: 1.3 s of sound"), GuiScript.Shown(drawn));
+            });
+        }
+
         [Test]
         private static void ABrokenWorkflowTellsItsFindings()
         {

@@ -639,41 +639,192 @@ namespace PlayerTests
         {
             Stage.Project();
             FakePlayerLoop.Play();
-            ParleyAgent agent = Stage.Character("Inn", "inn");
+            ParleyAgent agent = Stage.Character("Inn", "slow");
             ParleyAgent other = Stage.Character("Guard", "guard");
             ParleyVoice mira = agent.gameObject.AddComponent<ParleyVoice>();
             mira.Speaker = "mira";
             ParleyVoice anybody = new GameObject("Room").AddComponent<ParleyVoice>();
             anybody.Agent = agent;
             ParleyVoice guard = other.gameObject.AddComponent<ParleyVoice>();
-            Stage.UntilReady();
             List<string> heard = new List<string>();
-            mira.Began += delegate(string speaker) { heard.Add("mira's:" + speaker); };
-            anybody.Began += delegate(string speaker) { heard.Add("the room's:" + speaker); };
-            guard.Began += delegate(string speaker) { heard.Add("the guard's:" + speaker); };
-            Sound(agent, "mira");
-            Sound(agent, "bram");
+            mira.Started += delegate(string speaker) { heard.Add("mira's:" + speaker); };
+            anybody.OnStarted.AddListener(delegate(string speaker) { heard.Add("the room's:" + speaker); });
+            guard.Started += delegate(string speaker) { heard.Add("the guard's:" + speaker); };
+            Notes notes = new Notes(agent);
+            agent.Say("Hello");
+            FakePlayerLoop.Until(delegate { return agent.Agent != null && agent.Agent.TurnId > 0; }, "the turn runs");
+            Sound(agent, agent.Agent.TurnId, "mira", 1);
+            Sound(agent, agent.Agent.TurnId, "bram", 2);
+            Sound(agent, agent.Agent.TurnId + 1, "bram", 3);
             FakePlayerLoop.Frame(0.01f);
             Check.Texts(heard, "who is heard where", "mira's:mira", "the room's:bram");
             Check.That(mira.GetComponent<AudioSource>().isPlaying, "a source was made for it");
+
+            agent.Cancel();
+            Check.That(!mira.IsSpeaking && !anybody.IsSpeaking, "silence at once");
+            Sound(agent, agent.Agent.TurnId, "mira", 4);
+            FakePlayerLoop.Frame(0.01f);
+            Check.Equal(2, heard.Count, "what still comes of the turn is not heard");
+            notes.UntilTurns(1);
+            Check.Equal(TurnStatus.Cancelled, notes.Turns[0].Status, "the turn");
+            Sound(agent, notes.Turns[0].TurnId, "mira", 5);
+            agent.Say("Again");
+            FakePlayerLoop.Until(delegate { return agent.Agent.TurnId > notes.Turns[0].TurnId; }, "the next turn runs");
+            Sound(agent, agent.Agent.TurnId, "mira", 1);
+            FakePlayerLoop.Frame(0.01f);
+            Check.Texts(heard, "the next turn is heard", "mira's:mira", "the room's:bram", "mira's:mira");
+            agent.Remake();
+            Check.That(!mira.IsSpeaking, "another conversation");
             UnityEngine.Object.Destroy(other.gameObject);
             FakePlayerLoop.Frame(0.01f);
             FakePlayerLoop.Stop();
         }
 
-        private static void Sound(ParleyAgent agent, string speaker)
+        /// <summary>Samples of a text, of which each character sounds for 60 ms at the mock voice's rate.</summary>
+        private static int SamplesOf(params string[] spoken)
         {
-            JObject body = new JObject
+            return string.Join("", spoken).Length * 960;
+        }
+
+        internal static void AddSamples(List<float> samples, SoundChunk chunk)
+        {
+            byte[] pcm = chunk.Samples ?? new byte[0];
+            for (int i = 0; i < pcm.Length; i += 2)
             {
-                { "agent_id", agent.Agent.AgentId }, { "turn_id", 1L }, { "node_name", speaker }, { "step", 1L },
+                samples.Add((short)(pcm[i] | (pcm[i + 1] << 8)) / 32768f);
+            }
+        }
+
+        /// <summary>How many of the samples that came are heard in their order, with nothing but silence between them.</summary>
+        internal static int CountHeard(List<float> heard, List<float> came)
+        {
+            int next = 0;
+            foreach (float sample in heard)
+            {
+                if (next < came.Count && sample == came[next])
+                {
+                    next++;
+                }
+                else if (sample != 0f)
+                {
+                    throw new Failed("sample " + next + " is heard as " + sample);
+                }
+            }
+            return next;
+        }
+
+        [Test]
+        private static void AVoiceIsHeardAsTheSidecarSentIt()
+        {
+            Stage.Project();
+            FakePlayerLoop.Play();
+            ParleyAgent agent = Stage.Character("Inn", "spoken");
+            ParleyVoice voice = agent.gameObject.AddComponent<ParleyVoice>();
+            voice.Source = agent.gameObject.AddComponent<AudioSource>();
+            FakeSpeaker speaker = new FakeSpeaker(voice.Source);
+            DialogueView view = agent.gameObject.AddComponent<DialogueView>();
+            view.FollowVoice = true;
+            view.CharactersPerSecond = 0;
+            view.ShowPlayer = false;
+            Stage.UntilReady();
+            List<List<float>> came = new List<List<float>>();
+            List<string> told = new List<string>();
+            string heard = "";
+            agent.Agent.SoundStarted += delegate { came.Add(new List<float>()); };
+            agent.Agent.Sound += delegate(SoundChunk chunk)
+            {
+                AddSamples(came[came.Count - 1], chunk);
             };
-            JObject format = (JObject)body.DeepClone();
-            format["sample_rate"] = 24000L;
-            SpeakerTests.Invoke(ParleyHub.Instance.Core, "Dispatch", new FakePush("AudioFormat", format), null);
-            JObject chunk = (JObject)body.DeepClone();
-            chunk["index"] = 0L;
-            chunk["is_final"] = true;
-            SpeakerTests.Invoke(ParleyHub.Instance.Core, "Dispatch", new FakePush("AudioChunk", chunk), new byte[4800]);
+            voice.OnStarted.AddListener(delegate(string node) { told.Add("> " + node); });
+            voice.OnFinished.AddListener(delegate(string node) { told.Add("< " + node); });
+            voice.SentenceStarted += delegate(VoiceSentence sentence)
+            {
+                told.Add(sentence.Text);
+                Check.That(view.Lines[0].Shown.Length <= heard.Length, "the text is not ahead of the voice: " + view.Lines[0].Shown);
+                heard += sentence.Step == 1 ? sentence.Text : "";
+            };
+            Notes notes = new Notes(agent);
+            agent.Say("Tell me.");
+            Until(speaker, delegate { return notes.Turns.Count == 1 && told.FindAll(IsEnd).Count == 2; }, "all is heard");
+            Check.Texts(
+                told,
+                "told",
+                "> mira", "Sit down by the fire, friend. ", "*She nods.* The stew is hot today!", "< mira",
+                "> bram", "Sit down by the fire, friend. ", "*She nods.* The stew is hot today!", "< bram");
+            Check.Equal("Sit down by the fire, friend. *She nods.* The stew is hot today!", view.Lines[0].Shown, "what is shown");
+            int samples = SamplesOf("Sit down by the fire, friend.", "The stew is hot today!");
+            Check.Equal(samples, came[0].Count, "samples that came of the first");
+            Check.Equal(samples / 2, came[1].Count, "and of the second, which speaks twice as fast");
+            Check.Equal(samples, CountHeard(speaker.Outputs[0], came[0]), "samples that are heard of the first");
+            Check.Equal(samples / 2, CountHeard(speaker.Outputs[1], came[1]), "and of the second");
+
+            told.Clear();
+            agent.Say("Again!");
+            Until(speaker, delegate { return voice.Sentence.Length > 0; }, "it speaks again");
+            agent.Cancel();
+            Check.That(!voice.IsSpeaking, "cancelled: silence");
+            Until(speaker, delegate { return notes.Turns.Count == 2 && !agent.IsBusy; }, "the turn is over");
+            Check.Texts(told, "told of it", "> mira", "Sit down by the fire, friend. ", "< mira");
+            int clips = speaker.Outputs.Count;
+            int steps = came.Count;
+            agent.Say("And now?");
+            Until(speaker, delegate { return notes.Turns.Count == 3 && told.FindAll(IsEnd).Count == 3; }, "the next turn is heard");
+            Check.Equal(samples, CountHeard(speaker.Outputs[clips], came[steps]), "its own sound");
+            Check.Equal(0, Stage.CountLog(LogType.Warning, ""), "warnings\n" + FakePlayerLoop.Log());
+            Check.Equal(0, Stage.CountLog(LogType.Exception, ""), "exceptions\n" + FakePlayerLoop.Log());
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void AVoiceThatFailsHoldsNoTextBack()
+        {
+            Stage.Project();
+            FakePlayerLoop.Play();
+            ParleyAgent agent = Stage.Character("Inn", "hoarse");
+            ParleyVoice voice = agent.gameObject.AddComponent<ParleyVoice>();
+            voice.Source = agent.gameObject.AddComponent<AudioSource>();
+            FakeSpeaker speaker = new FakeSpeaker(voice.Source);
+            DialogueView view = agent.gameObject.AddComponent<DialogueView>();
+            view.FollowVoice = true;
+            view.ShowPlayer = false;
+            int shown = 0;
+            view.LineDone += delegate { shown++; };
+            Notes notes = new Notes(agent);
+            agent.Say("Well?");
+            Until(speaker, delegate { return shown == 1; }, "the line is shown");
+            notes.UntilTurns(1);
+            Check.Equal(TurnStatus.Success, notes.Turns[0].Status, "the turn");
+            Check.Equal(1, Stage.CountLog(LogType.Warning, "mira: "), "a warning\n" + FakePlayerLoop.Log());
+            Check.That(!agent.Agent.MaySpeak("mira") && !agent.Agent.MaySpeak("nobody"), "it is known");
+            agent.Say("Again?");
+            FakePlayerLoop.Until(delegate { return view.Lines.Count == 2; }, "the next line");
+            Check.That(!view.Lines[1].IsHeld, "waits for no voice");
+            FakePlayerLoop.Stop();
+        }
+
+        private static bool IsEnd(string told)
+        {
+            return told.StartsWith("< ", StringComparison.Ordinal);
+        }
+
+        internal static void Until(FakeSpeaker speaker, Func<bool> isSo, string what)
+        {
+            FakePlayerLoop.Until(
+                delegate
+                {
+                    speaker.Step(0.01);
+                    return isSo();
+                },
+                what);
+        }
+
+        private static void Sound(ParleyAgent agent, long turnId, string speaker, long step)
+        {
+            string agentId = agent.Agent.AgentId;
+            AudioFormat format = new AudioFormat { AgentId = agentId, TurnId = turnId, NodeName = speaker, Step = step, SampleRate = 24000 };
+            SpeakerTests.Invoke(ParleyHub.Instance.Core, "Dispatch", format, null);
+            AudioChunk chunk = new AudioChunk { AgentId = agentId, TurnId = turnId, NodeName = speaker, Step = step, IsFinal = true };
+            SpeakerTests.Invoke(ParleyHub.Instance.Core, "Dispatch", chunk, new byte[4800]);
         }
 
         [Test]

@@ -1,5 +1,6 @@
 // Play and stop, with a reload of the scripts between the plays, without one, and with one in the middle.
 using System;
+using System.Collections.Generic;
 using System.Diagnostics;
 using System.Threading;
 using Newtonsoft.Json.Linq;
@@ -83,6 +84,41 @@ namespace PlayerTests
             Check.Equal((string)Stage.Given["words"] + "|", notes.Text.ToString(), "all of it");
             Check.Equal(key, ParleyHub.Instance.Core.Session.SessionKey, "the session");
             Check.Equal(0, notes.Errors.Count, "errors");
+            FakePlayerLoop.Stop();
+        }
+
+        /// <summary>The same while a voice speaks: what is sent again is heard once.</summary>
+        [Test]
+        private static void AGameThatStandsStillHearsEverySampleOnce()
+        {
+            Stage.Project().AutoLaunch = false;
+            FakePlayerLoop.Play();
+            ParleyAgent agent = Stage.Character("Inn", "slowly_spoken");
+            ParleyVoice voice = agent.gameObject.AddComponent<ParleyVoice>();
+            voice.Source = agent.gameObject.AddComponent<AudioSource>();
+            FakeSpeaker speaker = new FakeSpeaker(voice.Source);
+            Notes notes = new Notes(agent);
+            ParleyHub.Get().Connect((string)Stage.Given["endpoint"], (string)Stage.Given["token"]);
+            Stage.UntilReady();
+            List<float> came = new List<float>();
+            string said = "";
+            bool isOver = false;
+            agent.Agent.Sound += delegate(SoundChunk chunk) { HubTests.AddSamples(came, chunk); };
+            voice.SentenceStarted += delegate(VoiceSentence sentence) { said += sentence.Text; };
+            voice.Finished += delegate { isOver = true; };
+            agent.Say("one");
+            HubTests.Until(speaker, delegate { return said.Length > 0; }, "it speaks");
+            Check.That(notes.Turns.Count == 0, "more is to come");
+            FakePlayerLoop.Pause(true);
+            Console.WriteLine("paused");
+            Console.In.ReadLine();
+            FakePlayerLoop.Pause(false);
+            HubTests.Until(speaker, delegate { return isOver && notes.Turns.Count == 1; }, "all is heard");
+            Check.Equal((string)Stage.Given["tale"], said, "its sentences");
+            Check.Equal((string)Stage.Given["tale"] + "|", notes.Text.ToString(), "its text");
+            Check.Equal((long)Stage.Given["samples"], came.Count, "samples that came");
+            Check.Equal(came.Count, HubTests.CountHeard(speaker.Outputs[0], came), "samples that are heard");
+            Console.WriteLine("holes: " + voice.Underruns);
             FakePlayerLoop.Stop();
         }
 

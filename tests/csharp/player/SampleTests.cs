@@ -48,6 +48,10 @@ namespace PlayerTests
                 agent = script as ParleyAgent ?? agent;
             }
             Notes notes = new Notes(agent);
+            ParleyVoice voice = agent.GetComponent<ParleyVoice>();
+            FakeSpeaker speaker = new FakeSpeaker(voice.Source);
+            List<string> spoken = new List<string>();
+            voice.OnFinished.AddListener(delegate(string node) { spoken.Add(node); });
             Stage.UntilReady();
             Label status = screen.FakeQuery<Label>("tavern__status")[0];
             Check.Equal("", status.text, "the status");
@@ -57,11 +61,13 @@ namespace PlayerTests
             Check.Equal("", input.value, "the line is taken");
             notes.UntilTurns(1);
             input.FakeSend(KeyDownEvent.Fake(KeyCode.Return));
-            FakePlayerLoop.Until(delegate { return Texts(screen, "tavern__text").Count >= 1 + notes.Speakers.Count; }, "all begin");
-            for (int i = 0; i < 400; i++)
+            for (int i = 0; i < 2000; i++)
             {
-                FakePlayerLoop.Frame(0.05f);
+                FakePlayerLoop.Frame(0.016f);
+                speaker.Step(0.016);
             }
+            Check.That(Texts(screen, "tavern__text").Count >= 1 + notes.Speakers.Count, "all begin");
+            Check.That(spoken.Contains("mira") && spoken.Contains("bram") && !voice.IsSpeaking, "who spoke: " + string.Join(", ", spoken.ToArray()));
             List<string> names = Texts(screen, "tavern__name");
             List<string> texts = Texts(screen, "tavern__text");
             Check.Equal("Guest: Good evening. <b>What</b> is there to eat?", names[0] + ": " + texts[0], "the player's line");

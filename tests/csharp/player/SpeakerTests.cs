@@ -2,36 +2,12 @@
 using System;
 using System.Collections.Generic;
 using System.Reflection;
-using Newtonsoft.Json.Linq;
 using Parley;
 using Parley.Messages;
 using UnityEngine;
 
 namespace PlayerTests
 {
-    /// <summary>A message as the sidecar sends them for voices.</summary>
-    internal sealed class FakePush : Push
-    {
-        private readonly string _typeName;
-        private readonly JObject _body;
-
-        internal FakePush(string typeName, JObject body)
-        {
-            _typeName = typeName;
-            _body = body;
-        }
-
-        public override string TypeName
-        {
-            get { return _typeName; }
-        }
-
-        public override JObject ToJson()
-        {
-            return _body;
-        }
-    }
-
     /// <summary>Plays what an AudioSource plays, and notes every sample that is not silence.</summary>
     internal sealed class FakeSpeaker
     {
@@ -39,6 +15,9 @@ namespace PlayerTests
         private const int AheadFrames = 6000;
 
         internal readonly List<int> Heard = new List<int>();
+
+        /// <summary>Of each clip all samples, silence too.</summary>
+        internal readonly List<List<float>> Outputs = new List<List<float>>();
         internal readonly List<AudioClip> Clips = new List<AudioClip>();
         private readonly AudioSource _source;
         private AudioClip _clip;
@@ -65,6 +44,7 @@ namespace PlayerTests
             {
                 _clip = _source.clip;
                 Clips.Add(_clip);
+                Outputs.Add(new List<float>());
                 _read = 0;
                 _played = 0;
                 for (int read = 0; read < AtOnceFrames; read += BlockFrames)
@@ -76,9 +56,15 @@ namespace PlayerTests
             _played += seconds * _clip.frequency;
             while (_read < _played + AheadFrames)
             {
-                float[] block = new float[BlockFrames * _clip.channels];
+                long frames = Math.Min(BlockFrames, _clip.samples - _read % _clip.samples);
+                float[] block = new float[frames * _clip.channels];
                 _clip.FakeRead(block);
-                _read += BlockFrames;
+                Outputs[Outputs.Count - 1].AddRange(block);
+                _read += frames;
+                if (_read % _clip.samples == 0)
+                {
+                    _clip.FakeSeek(0);
+                }
                 foreach (float sample in block)
                 {
                     if (sample != 0f)
@@ -106,14 +92,15 @@ namespace PlayerTests
             return voice;
         }
 
-        private static VoiceFrame Format(long turn, long step)
+        private static AudioFormat Format(long turn, long step)
         {
-            return new VoiceFrame { IsFormat = true, AgentId = "a", TurnId = turn, Step = (int)step, NodeName = "mira", SampleRate = Rate };
+            return new AudioFormat { AgentId = "a", TurnId = turn, Step = step, NodeName = "mira", SampleRate = Rate };
         }
 
-        private static VoiceFrame Part(long turn, long step, int index, bool isFinal)
+        private static AudioChunk Part(long turn, long step, int index, bool isFinal)
         {
-            return new VoiceFrame { AgentId = "a", TurnId = turn, Step = (int)step, NodeName = "mira", Index = index, IsFinal = isFinal };
+            List<double> envelope = new List<double> { 0.5, 0.5, 0.5, 0.5, 0.5 };
+            return new AudioChunk { AgentId = "a", TurnId = turn, Step = step, NodeName = "mira", Index = index, IsFinal = isFinal, Envelope = envelope };
         }
 
         private static byte[] Pcm(int first, int count)
@@ -149,8 +136,8 @@ namespace PlayerTests
             double clock = 0;
             int ended = 0;
             Action<string> note = delegate { ended++; };
-            voice.Ended += note;
-            voice.Take(Format(1, 1), null);
+            voice.Finished += note;
+            voice.Take(Format(1, 1));
             while (ended == 0 && clock < seconds * 4 + 5)
             {
                 while (sent < chunks && clock * speed * Rate >= (sent + 1) * ChunkSamples)
@@ -162,7 +149,7 @@ namespace PlayerTests
                 heard.Step(0.016);
                 clock += 0.016;
             }
-            voice.Ended -= note;
+            voice.Finished -= note;
             Check.Equal(1, ended, "it is over once");
             return clock;
         }
@@ -217,11 +204,11 @@ namespace PlayerTests
         {
             FakePlayerLoop.Play();
             ParleyVoice voice = New("mira", out heard);
-            voice.Began += delegate { told.Add("began"); };
-            voice.Ended += delegate { told.Add("ended"); };
-            voice.Take(Format(1, 1), null);
+            voice.Started += delegate { told.Add("began"); };
+            voice.Finished += delegate { told.Add("ended"); };
+            voice.Take(Format(1, 1));
             voice.Take(Part(1, 1, 0, false), Pcm(0, 4 * Rate));
-            voice.Take(Format(2, 1), null);
+            voice.Take(Format(2, 1));
             voice.Take(Part(2, 1, 0, true), Pcm(0, Rate));
             Run(heard, 0.5);
             Check.That(voice.IsSpeaking, "it speaks");
@@ -321,9 +308,9 @@ namespace PlayerTests
             FakeSpeaker heard;
             ParleyVoice voice = New("mira", out heard);
             int began = 0;
-            voice.Began += delegate { began++; };
+            voice.Started += delegate { began++; };
             voice.LeadSeconds = 0.5f;
-            voice.Take(Format(1, 1), null);
+            voice.Take(Format(1, 1));
             voice.Take(Part(1, 1, 0, false), Pcm(0, Rate * 4 / 10));
             Run(heard, 1);
             Check.Equal(0, began, "begun with less than its lead");
@@ -344,11 +331,11 @@ namespace PlayerTests
             FakeSpeaker heard;
             ParleyVoice voice = New("mira", out heard);
             List<string> told = new List<string>();
-            voice.Began += delegate { told.Add("began"); };
-            voice.Ended += delegate { told.Add("ended"); };
-            voice.Take(Format(1, 1), null);
-            voice.Take(Format(1, 1), null);
-            voice.Take(Format(1, 2), null);
+            voice.Started += delegate { told.Add("began"); };
+            voice.Finished += delegate { told.Add("ended"); };
+            voice.Take(Format(1, 1));
+            voice.Take(Format(1, 1));
+            voice.Take(Format(1, 2));
             voice.Take(Part(1, 2, 0, true), Pcm(0, Rate));
             FakePlayerLoop.Frame(0.016f);
             Check.Equal(0, told.Count, "the first has not come yet");
@@ -376,11 +363,11 @@ namespace PlayerTests
             FakePlayerLoop.Play();
             FakeSpeaker heard;
             ParleyVoice voice = New("mira", out heard);
-            voice.Take(Format(1, 1), null);
+            voice.Take(Format(1, 1));
             voice.Take(Part(1, 1, 0, false), Pcm(0, Rate));
-            voice.Take(Format(1, 2), null);
+            voice.Take(Format(1, 2));
             voice.Take(Part(1, 2, 0, true), Pcm(0, Rate));
-            voice.Take(Format(2, 1), null);
+            voice.Take(Format(2, 1));
             voice.Take(Part(2, 1, 0, true), Pcm(0, 500));
             FakePlayerLoop.Frame(0.016f);
             heard.Step(0.016);
@@ -394,12 +381,12 @@ namespace PlayerTests
             Check.Equal(before + 500, heard.Heard.Count, "only the next turn is heard");
             voice.Stop();
             voice.Take(Part(2, 1, 1, true), Pcm(0, 500));
-            voice.Take(Format(3, 1), null);
+            voice.Take(Format(3, 1));
             voice.Take(Part(3, 1, 0, false), Pcm(0, Rate));
             FakePlayerLoop.Frame(0.016f);
             voice.enabled = false;
             Check.That(!voice.IsSpeaking, "a voice that is off");
-            voice.Take(Format(4, 1), null);
+            voice.Take(Format(4, 1));
             voice.enabled = true;
             FakePlayerLoop.Frame(0.016f);
             Check.That(!voice.IsSpeaking, "and nothing waits");
@@ -412,7 +399,7 @@ namespace PlayerTests
             FakePlayerLoop.Play();
             FakeSpeaker heard;
             ParleyVoice voice = New("mira", out heard);
-            voice.Take(Format(1, 1), null);
+            voice.Take(Format(1, 1));
             voice.Take(Part(1, 1, 0, false), Pcm(0, 1000));
             Invoke(voice, "EndTurn", 1L, false);
             for (int i = 0; i < 40; i++)
@@ -425,20 +412,264 @@ namespace PlayerTests
             FakePlayerLoop.Stop();
         }
 
+        /// <summary>A chunk of a sentence: its text on the first one, and one loudness for all of it.</summary>
+        private static AudioChunk Sentence(long step, int index, long sentence, string text, double loudness, bool isFinal)
+        {
+            AudioChunk chunk = Part(1, step, index, isFinal);
+            chunk.Sentence = sentence;
+            chunk.Text = text;
+            chunk.Envelope = new List<double>();
+            for (int i = 0; i < 50; i++)
+            {
+                chunk.Envelope.Add(loudness);
+            }
+            return chunk;
+        }
+
+        /// <summary>All that a voice tells, in its order; how loud it is only where that changes.</summary>
+        private static List<string> Told(ParleyVoice voice)
+        {
+            List<string> told = new List<string>();
+            float last = -1f;
+            voice.OnStarted.AddListener(delegate(string speaker) { told.Add("started " + speaker); });
+            voice.OnFinished.AddListener(delegate(string speaker) { told.Add("finished " + speaker); });
+            voice.OnSentence.AddListener(delegate(string speaker, string text) { told.Add("sentence " + text + "=" + (voice.Sentence == text)); });
+            voice.OnUnderrun.AddListener(delegate(string speaker, int count) { told.Add("hole " + count); });
+            voice.OnLoudness.AddListener(delegate(string speaker, float loudness)
+            {
+                Check.Equal(loudness, voice.Loudness, "the property");
+                if (loudness != last)
+                {
+                    told.Add("loud " + (int)(loudness * 100));
+                    last = loudness;
+                }
+            });
+            return told;
+        }
+
+        [Test]
+        private static void WhatIsHeardIsToldInItsMoment()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("mira", out heard);
+            List<string> told = Told(voice);
+            List<double> at = new List<double>();
+            double clock = 0;
+            voice.SentenceStarted += delegate(VoiceSentence sentence) { at.Add(clock); };
+            voice.Take(Format(1, 1));
+            voice.Take(Sentence(1, 0, 0, "Sit down. ", 0.2, false), Pcm(0, Rate));
+            voice.Take(Sentence(1, 1, 1, "*She nods.* ", 0, false), null);
+            voice.Take(Sentence(1, 2, 2, "Eat!", 0.6, false), Pcm(Rate, Rate));
+            voice.Take(Sentence(1, 3, 3, " *sighs*", 0, false), null);
+            voice.Take(Sentence(1, 4, 3, null, 0, true), null);
+            for (; clock < 3; clock += 0.016)
+            {
+                FakePlayerLoop.Frame(0.016f);
+                heard.Step(0.016);
+            }
+            Check.Texts(
+                told,
+                "in this order",
+                "started mira", "sentence Sit down. =True", "loud 20", "sentence *She nods.* =True", "sentence Eat!=True", "loud 60",
+                "sentence  *sighs*=True", "loud 0", "finished mira");
+            Check.That(at[0] < 0.1, "the first sentence at " + at[0]);
+            Check.That(at[2] > 1.0 && at[2] < 1.1, "the next one at " + at[2]);
+            Check.That(at[3] > 2.0 && at[3] < 2.1, "the last one at " + at[3]);
+            Check.Equal("", voice.Sentence, "none afterwards");
+            Check.Equal(0, Stage.CountLog(LogType.Exception, ""), "exceptions\n" + FakePlayerLoop.Log());
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void ALineThatIsStoppedTellsNothingMore()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("mira", out heard);
+            List<string> told = Told(voice);
+            voice.Take(Format(1, 1));
+            voice.Take(Sentence(1, 0, 0, "Sit down. ", 0.2, false), Pcm(0, Rate));
+            voice.Take(Sentence(1, 1, 1, "Eat!", 0.6, true), Pcm(Rate, Rate));
+            Run(heard, 0.5);
+            voice.Stop();
+            Run(heard, 2);
+            Check.Texts(told, "stopped", "started mira", "sentence Sit down. =True", "loud 20", "loud 0", "finished mira");
+            told.Clear();
+            voice.SentenceStarted += delegate { voice.Stop(); };
+            voice.Take(Format(1, 2));
+            voice.Take(Sentence(2, 0, 0, "Sit. ", 0.2, false), Pcm(0, 10));
+            voice.Take(Sentence(2, 1, 1, "Eat!", 0.6, true), Pcm(Rate, Rate));
+            Run(heard, 2);
+            Check.That(told.Contains("sentence Sit. =True") && !told.Contains("sentence Eat!=True"), "stopped by a listener: " + string.Join(", ", told.ToArray()));
+            Check.Equal("finished mira", told[told.Count - 1], "and over");
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void SentencesWithoutSoundAreToldToo()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("mira", out heard);
+            List<string> told = Told(voice);
+            voice.Take(Format(1, 1));
+            voice.Take(Sentence(1, 0, 0, "*smiles* ", 0, false), null);
+            voice.Take(Sentence(1, 1, 1, "🙂", 0, false), null);
+            voice.Take(Sentence(1, 2, 1, null, 0, true), null);
+            voice.Take(Format(1, 2));
+            voice.Take(Sentence(2, 0, 0, "Eat!", 0.6, true), Pcm(0, Rate));
+            FakePlayerLoop.Frame(0.016f);
+            Check.Texts(told, "at once", "started mira", "sentence *smiles* =False", "sentence 🙂=False", "finished mira", "started mira");
+            Check.Equal(0, heard.Clips.Count, "no clip for nothing");
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void HolesAreCountedAndAreSilent()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("mira", out heard);
+            List<string> told = Told(voice);
+            Speak(voice, heard, 4, 0.7);
+            CheckHeard(heard, 0, 4 * Rate, "all");
+            int holes = told.FindAll(delegate(string one) { return one.StartsWith("hole"); }).Count;
+            Check.That(holes >= 3 && holes <= 9, "holes " + holes);
+            Check.Equal(holes, voice.Underruns, "counted");
+            Check.That(told.FindAll(delegate(string one) { return one == "loud 0"; }).Count >= holes, "silence is not loud");
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void ChunksOfAnySizeAtAnySpeed()
+        {
+            Random random = new Random(11);
+            foreach (double speed in new[] { 0.7, 1.0, 3.0 })
+            {
+                FakePlayerLoop.Play();
+                FakeSpeaker heard;
+                ParleyVoice voice = New("mira", out heard);
+                voice.LeadSeconds = (float)random.NextDouble();
+                const int Samples = 3 * Rate;
+                int sent = 0;
+                int index = 0;
+                bool isOver = false;
+                voice.Finished += delegate { isOver = true; };
+                voice.Take(Format(1, 1));
+                for (double clock = 0; clock < 12 && !isOver; clock += 0.016)
+                {
+                    while (sent < Samples && sent < clock * speed * Rate)
+                    {
+                        int count = Math.Min(random.Next(0, 5000), Samples - sent);
+                        voice.Take(Part(1, 1, index, sent + count == Samples), Pcm(sent, count));
+                        if (random.Next(4) == 0)
+                        {
+                            voice.Take(Part(1, 1, index, false), Pcm(sent, count));
+                        }
+                        sent += count;
+                        index++;
+                    }
+                    FakePlayerLoop.Frame(0.016f);
+                    heard.Step(0.016);
+                }
+                Check.That(isOver, "it is over");
+                CheckHeard(heard, 0, Samples, "at " + speed);
+                FakePlayerLoop.Stop();
+            }
+        }
+
+        [Test]
+        private static void EveryStepHasItsOwnRate()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("", out heard);
+            voice.Source.loop = false;
+            int step = 1;
+            List<int> rates = new List<int>();
+            voice.Started += delegate { rates.Add(voice.Source.clip.frequency); };
+            foreach (int rate in new[] { 16000, 24000, 22050 })
+            {
+                AudioFormat format = Format(1, step);
+                format.SampleRate = rate;
+                voice.Take(format);
+                voice.Take(Part(1, step++, 0, true), Pcm(0, rate));
+            }
+            Run(heard, 2.5);
+            Check.Texts(rates.ConvertAll(delegate(int rate) { return "" + rate; }), "rates", "16000", "24000", "22050");
+            Run(heard, 1);
+            Check.Equal(16000 + 24000 + 22050, heard.Heard.Count, "samples");
+            Check.That(!voice.IsSpeaking && !voice.Source.loop, "the source is as it was");
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void WhatIsLostIsAShortSilence()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("mira", out heard);
+            List<string> told = Told(voice);
+            voice.Take(Format(1, 1));
+            voice.Take(Sentence(1, 0, 0, "Sit down. ", 0.2, false), Pcm(0, Rate));
+            voice.Take(Sentence(1, 7, 2, "Eat!", 0.6, true), Pcm(Rate, Rate));
+            Run(heard, 3);
+            CheckHeard(heard, 0, 2 * Rate, "what came");
+            Check.Texts(
+                told, "told", "started mira", "sentence Sit down. =True", "loud 20", "loud 0", "sentence Eat!=True", "loud 60", "loud 0", "finished mira");
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void TurnsOfTwoSidecarsAreNotMixedUp()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("mira", out heard);
+            voice.Take(Format(1, 1));
+            voice.Take(Part(1, 1, 0, false), Pcm(0, Rate));
+            AudioFormat format = Format(1, 1);
+            format.AgentId = "b";
+            AudioChunk chunk = Part(1, 1, 0, true);
+            chunk.AgentId = "b";
+            voice.Take(format);
+            voice.Take(chunk, Pcm(0, 500));
+            Invoke(voice, "ExpectEnd", 1L);
+            Run(heard, 9);
+            CheckHeard(heard, Rate, 500, "the second");
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void TheAudioThreadAllocatesNothing()
+        {
+            FakePlayerLoop.Play();
+            FakeSpeaker heard;
+            ParleyVoice voice = New("mira", out heard);
+            voice.Take(Format(1, 1));
+            voice.Take(Part(1, 1, 0, true), Pcm(0, 20 * Rate));
+            FakePlayerLoop.Frame(0.016f);
+            AudioClip clip = voice.Source.clip;
+            float[] data = new float[1024];
+            Check.Equal(0L, Check.Allocated(delegate { clip.FakeRead(data); }), "bytes");
+            clip.FakeRead(data);
+            clip.FakeSeek(500);
+            float[] more = new float[4096];
+            Check.Equal(0L, Check.Allocated(delegate { clip.FakeRead(more); }), "bytes across what was kept");
+            FakePlayerLoop.Stop();
+        }
+
         [Test]
         private static void FormatsThatCannotBePlayedAreSaid()
         {
             FakePlayerLoop.Play();
             FakeSpeaker heard;
             ParleyVoice voice = New("mira", out heard);
-            VoiceFrame odd = Format(1, 1);
-            odd.Encoding = "opus";
-            voice.Take(odd, null);
-            VoiceFrame slow = Format(1, 2);
+            AudioFormat slow = Format(1, 1);
             slow.SampleRate = 5;
-            voice.Take(slow, null);
+            voice.Take(slow);
             voice.Take(Part(1, 1, 0, true), Pcm(0, 10));
-            Check.Equal(1, Stage.CountLog(LogType.Warning, "opus"), "an encoding");
             Check.Equal(1, Stage.CountLog(LogType.Warning, "cannot be played"), "a rate");
             FakePlayerLoop.Stop();
         }
@@ -456,10 +687,10 @@ namespace PlayerTests
             List<string> from = new List<string>();
             for (int line = 1; line <= 4; line++)
             {
-                VoiceFrame format = Format(line, 1);
-                VoiceFrame part = Part(line, 1, 0, true);
+                AudioFormat format = Format(line, 1);
+                AudioChunk part = Part(line, 1, 0, true);
                 format.NodeName = part.NodeName = line % 2 == 1 ? "mira" : "bram";
-                voice.Take(format, null);
+                voice.Take(format);
                 voice.Take(part, Pcm(0, 100));
                 FakePlayerLoop.Frame(0.016f);
                 foreach (GameObject one in FakeEngine.Scene)
@@ -475,24 +706,6 @@ namespace PlayerTests
             Check.Texts(from, "where", "Deep voice(Clone)", "Room", "Deep voice(Clone)", "Room");
             Check.Equal(3, FakeEngine.Scene.Count, "one copy is made");
             FakePlayerLoop.Stop();
-        }
-
-        [Test]
-        private static void MessagesAreReadWithCare()
-        {
-            JObject format = JObject.Parse(
-                "{\"agent_id\": \"a\", \"turn_id\": 7, \"node_name\": \"mira\", \"step\": 2, \"sample_rate\": 24000, \"channels\": 1, "
-                + "\"encoding\": \"s16le\", \"more\": {}}");
-            VoiceFrame frame = VoiceFrame.Read("AudioFormat", format);
-            Check.That(frame.IsFormat && frame.TurnId == 7 && frame.Step == 2 && frame.SampleRate == 24000, "a format");
-            JObject chunk = JObject.Parse(
-                "{\"agent_id\": \"a\", \"turn_id\": 7, \"node_name\": \"mira\", \"step\": 2, \"sentence\": 0, \"index\": 3, \"text\": \"Hi.\", "
-                + "\"envelope\": [0.1], \"is_final\": true}");
-            frame = VoiceFrame.Read("AudioChunk", chunk);
-            Check.That(!frame.IsFormat && frame.Index == 3 && frame.IsFinal, "a chunk");
-            Check.Equal(null, VoiceFrame.Read("AnswerText", chunk), "another message");
-            Check.Equal(null, VoiceFrame.Read("AudioFormat", chunk), "a format without a rate");
-            Check.Equal(null, VoiceFrame.Read("AudioChunk", format), "a chunk without a number");
         }
 
         internal static void Invoke(object target, string method, params object[] arguments)

@@ -60,6 +60,128 @@ namespace PlayerTests
             FakePlayerLoop.Stop();
         }
 
+        /// <summary>A character whose node has a voice, and a view that follows it.</summary>
+        private static DialogueView Voiced(out ParleyAgent agent, out ParleyVoice voice, out FakeSpeaker speaker)
+        {
+            agent = Play("Inn");
+            agent.Workflow = ParleyWorkflow.Create(
+                "{\"start_node\": \"mira\", \"nodes\": [{\"name\": \"mira\", \"type\": \"GenerateAndSpeak\", \"voice\": \"deep\"}, "
+                + "{\"name\": \"bram\", \"type\": \"Generate\"}]}");
+            voice = agent.gameObject.AddComponent<ParleyVoice>();
+            voice.Source = agent.gameObject.AddComponent<AudioSource>();
+            speaker = new FakeSpeaker(voice.Source);
+            DialogueView view = agent.gameObject.AddComponent<DialogueView>();
+            view.FollowVoice = true;
+            view.CharactersPerSecond = 0;
+            FakePlayerLoop.Frame(0.016f);
+            return view;
+        }
+
+        private static void Voice(ParleyVoice voice, long turn, int index, string text, int samples, bool isFinal)
+        {
+            if (index == 0)
+            {
+                voice.Take(new AudioFormat { TurnId = turn, NodeName = "mira", SampleRate = 8000 });
+            }
+            voice.Take(new AudioChunk { TurnId = turn, NodeName = "mira", Index = index, Text = text, IsFinal = isFinal }, new byte[2 * samples]);
+        }
+
+        private static void Run(FakeSpeaker speaker, double seconds)
+        {
+            for (double clock = 0; clock < seconds; clock += 0.016)
+            {
+                FakePlayerLoop.Frame(0.016f);
+                speaker.Step(0.016);
+            }
+        }
+
+        [Test]
+        private static void AViewMayFollowAVoice()
+        {
+            ParleyAgent agent;
+            ParleyVoice voice;
+            FakeSpeaker speaker;
+            DialogueView view = Voiced(out agent, out voice, out speaker);
+            Answer(agent, 1, "Sit down. Eat", false);
+            Answer(agent, 1, "! Drink.", true);
+            Run(speaker, 2);
+            Check.Equal("", view.Lines[0].Shown, "nothing is heard yet");
+            Voice(voice, 1, 0, "Sit down. ", 8000, false);
+            Voice(voice, 1, 1, "Eat! ", 8000, false);
+            Voice(voice, 1, 2, "Drink.", 8000, true);
+            Run(speaker, 0.5);
+            Check.Equal("Sit down. ", view.Lines[0].Shown, "the first sentence is heard");
+            Run(speaker, 1);
+            Check.Equal("Sit down. Eat! ", view.Lines[0].Shown, "and the second");
+            voice.Stop();
+            Run(speaker, 0.1);
+            Check.Equal("Sit down. Eat! Drink.", view.Lines[0].Shown, "a voice that is stopped holds nothing back");
+            Check.That(view.IsIdle, "it is whole");
+
+            Answer(agent, 2, "Sit down. Eat!", true);
+            Voice(voice, 2, 0, "Sit down. ", 8000, false);
+            Voice(voice, 2, 1, "Eat!", 8000, true);
+            Run(speaker, 0.5);
+            Check.Equal("Sit down. ", view.Lines[1].Shown, "the next turn");
+            view.Skip();
+            Check.Equal("Sit down. Eat!", view.Lines[1].Shown, "who presses the button need not listen");
+            Run(speaker, 0.5);
+            Check.Equal("Sit down. Eat!", view.Lines[1].Shown, "and it stays");
+            voice.Stop();
+
+            view.CharactersPerSecond = 20;
+            Run(speaker, 0.1);
+            Answer(agent, 3, "Sit down. Eat!", true);
+            Voice(voice, 3, 0, "Sit down. ", 16000, false);
+            Voice(voice, 3, 1, "Eat!", 8000, true);
+            Answer(agent, 4, "Drink!", true);
+            Voice(voice, 4, 0, "Drink!", 8000, true);
+            Run(speaker, 0.3);
+            Check.That(view.Lines[2].Shown.Length > 2 && view.Lines[2].Shown.Length < 9, "letter by letter: " + view.Lines[2].Shown);
+            Run(speaker, 1.2);
+            Check.Equal("Sit down. ", view.Lines[2].Shown, "but not ahead of the voice");
+            voice.Stop();
+            Run(speaker, 1.2);
+            Check.Equal("Sit down. Eat!|Drink!", view.Lines[2].Shown + "|" + view.Lines[3].Shown, "lines that are not heard any more do not wait");
+            FakePlayerLoop.Stop();
+        }
+
+        [Test]
+        private static void AViewThatFollowsAVoiceWaitsForNoneThatNeverComes()
+        {
+            ParleyAgent agent;
+            ParleyVoice voice;
+            FakeSpeaker speaker;
+            DialogueView view = Voiced(out agent, out voice, out speaker);
+            Answer(agent, 1, "Sit down.", true);
+            Run(speaker, 2.5);
+            Check.Equal("", view.Lines[0].Shown, "it waits");
+            Run(speaker, 1);
+            Check.Equal("Sit down.", view.Lines[0].Shown, "but not for ever");
+
+            Answer(agent, 2, "Eat", false);
+            Run(speaker, 4);
+            Check.Equal("", view.Lines[1].Shown, "what is not whole may still be spoken");
+            SpeakerTests.Invoke(agent, "TakeEnd", new TurnComplete { AgentId = "", TurnId = 2, Status = TurnStatus.Success });
+            Run(speaker, 0.1);
+            Check.Equal("Eat", view.Lines[1].Shown, "the turn is over, so no sound comes");
+
+            view.FollowVoice = false;
+            Answer(agent, 3, "Drink.", true);
+            Run(speaker, 0.1);
+            Check.Equal("Drink.", view.Lines[2].Shown, "a view that does not follow");
+            view.FollowVoice = true;
+            SpeakerTests.Invoke(
+                agent, "TakeAnswer", new AnswerText { TurnId = 4, Step = 1, NodeName = "bram", Text = "Ho!", IsDelta = true, IsFinal = true });
+            Run(speaker, 0.1);
+            Check.Equal("Ho!", view.Lines[3].Shown, "one who has no voice");
+            voice.enabled = false;
+            Answer(agent, 5, "Rest.", true);
+            Run(speaker, 0.1);
+            Check.Equal("Rest.", view.Lines[4].Shown, "a voice that is off");
+            FakePlayerLoop.Stop();
+        }
+
         [Test]
         private static void AnAgentThatIsIgnoredHoldsNobodyUp()
         {

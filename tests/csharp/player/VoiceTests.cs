@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.Threading;
 using Parley;
+using Parley.Messages;
 
 namespace PlayerTests
 {
@@ -10,6 +11,7 @@ namespace PlayerTests
     {
         private const int Rate = 24000;
         private const int ChunkSamples = 2400;
+        private const int GapSamples = 2400;
 
         /// <summary>A sample that tells its own number: never 0, so that silence is seen.</summary>
         private static short SampleAt(long number)
@@ -27,6 +29,11 @@ namespace PlayerTests
                 pcm[2 * i + 1] = (byte)(sample >> 8);
             }
             return pcm;
+        }
+
+        private static bool Push(VoiceBuffer buffer, long index, byte[] samples, bool isFinal)
+        {
+            return buffer.Push(new AudioChunk { Index = index, IsFinal = isFinal }, samples);
         }
 
         private static VoiceBuffer New(double lead)
@@ -80,7 +87,7 @@ namespace PlayerTests
                 made += 480 * speed;
                 while (pushed < Chunks && made >= (pushed + 1) * ChunkSamples)
                 {
-                    buffer.Push(pushed, Chunk((long)pushed * ChunkSamples, ChunkSamples), pushed == Chunks - 1);
+                    Push(buffer, pushed, Chunk((long)pushed * ChunkSamples, ChunkSamples), pushed == Chunks - 1);
                     pushed++;
                 }
                 buffer.Read(output);
@@ -124,11 +131,11 @@ namespace PlayerTests
         {
             VoiceBuffer buffer = New(0.25);
             float[] output = new float[480];
-            buffer.Push(0, Chunk(0, ChunkSamples), false);
-            buffer.Push(1, Chunk(ChunkSamples, ChunkSamples), false);
+            Push(buffer, 0, Chunk(0, ChunkSamples), false);
+            Push(buffer, 1, Chunk(ChunkSamples, ChunkSamples), false);
             Check.That(!buffer.IsReady, "not ready");
             Check.Equal(0, buffer.Read(output), "silence");
-            buffer.Push(2, Chunk(2 * ChunkSamples, ChunkSamples), false);
+            Push(buffer, 2, Chunk(2 * ChunkSamples, ChunkSamples), false);
             Check.That(buffer.IsReady, "ready");
             Check.Equal(480, buffer.Read(output), "voice");
         }
@@ -138,7 +145,7 @@ namespace PlayerTests
         {
             VoiceBuffer buffer = New(10);
             float[] output = new float[480];
-            buffer.Push(0, Chunk(0, 100), true);
+            Push(buffer, 0, Chunk(0, 100), true);
             Check.That(buffer.IsReady, "ready");
             Check.Equal(100, buffer.Read(output), "all of it");
             Check.Equal(0f, output[100], "and silence");
@@ -163,11 +170,11 @@ namespace PlayerTests
                 order.Add(19);
                 foreach (int index in order)
                 {
-                    buffer.Push(index, Chunk(index * 77L, 77), index == 19);
-                    Check.Equal(false, buffer.Push(index, Chunk(index * 77L, 77), false), "a chunk that came");
+                    Push(buffer, index, Chunk(index * 77L, 77), index == 19);
+                    Check.Equal(false, Push(buffer, index, Chunk(index * 77L, 77), false), "a chunk that came");
                 }
                 Check.Equal(19, buffer.Doubled, "doubled while it was open");
-                Check.Equal(0, buffer.Missing, "missing");
+                Check.Equal(0L, buffer.Missing, "missing");
                 Ear ear = new Ear();
                 float[] output = new float[2000];
                 buffer.Read(output);
@@ -180,27 +187,27 @@ namespace PlayerTests
         private static void WhatIsMissingForLongIsLost()
         {
             VoiceBuffer buffer = new VoiceBuffer(Rate, 1, 0, 0.25);
-            buffer.Push(0, Chunk(0, ChunkSamples), false);
-            buffer.Push(2, Chunk(2 * ChunkSamples, ChunkSamples), false);
-            buffer.Push(3, Chunk(3 * ChunkSamples, ChunkSamples), false);
+            Push(buffer, 0, Chunk(0, ChunkSamples), false);
+            Push(buffer, 2, Chunk(2 * ChunkSamples, ChunkSamples), false);
+            Push(buffer, 3, Chunk(3 * ChunkSamples, ChunkSamples), false);
             Check.Equal((long)ChunkSamples, buffer.Written, "it waits");
-            buffer.Push(4, Chunk(4 * ChunkSamples, ChunkSamples), false);
-            Check.Equal(4L * ChunkSamples, buffer.Written, "it goes on");
-            Check.Equal(1, buffer.Missing, "missing");
-            Check.That(!buffer.Push(1, Chunk(ChunkSamples, ChunkSamples), false), "too late");
-            buffer.Push(7, Chunk(0, 10), true);
+            Push(buffer, 4, Chunk(4 * ChunkSamples, ChunkSamples), false);
+            Check.Equal(4L * ChunkSamples + GapSamples, buffer.Written, "it goes on behind a short silence");
+            Check.Equal(1L, buffer.Missing, "missing");
+            Check.That(!Push(buffer, 1, Chunk(ChunkSamples, ChunkSamples), false), "too late");
+            Push(buffer, 7, Chunk(0, 10), true);
             Check.That(buffer.IsComplete, "the last one waits for nobody");
-            Check.Equal(3, buffer.Missing, "missing at the end");
+            Check.Equal(3L, buffer.Missing, "missing at the end");
         }
 
         [Test]
         private static void CompleteTakesWhatIsThere()
         {
             VoiceBuffer buffer = New(0.25);
-            buffer.Push(1, Chunk(0, 50), false);
+            Push(buffer, 1, Chunk(0, 50), false);
             buffer.Complete();
             Check.Equal(50L, buffer.Written, "samples");
-            Check.That(!buffer.Push(2, Chunk(0, 50), false), "nothing more");
+            Check.That(!Push(buffer, 2, Chunk(0, 50), false), "nothing more");
             VoiceBuffer empty = New(0.25);
             empty.Complete();
             Check.That(empty.IsFinished, "nothing to hear");
@@ -211,12 +218,12 @@ namespace PlayerTests
         {
             VoiceBuffer buffer = New(0);
             float[] output = new float[480];
-            buffer.Push(0, Chunk(0, ChunkSamples), false);
+            Push(buffer, 0, Chunk(0, ChunkSamples), false);
             Check.Equal(480, buffer.Read(output), "voice");
             buffer.Stop();
             Check.Equal(0, buffer.Read(output), "silence");
             Check.Equal(0f, output[0], "really");
-            Check.That(!buffer.Push(1, Chunk(0, 10), true), "nothing more");
+            Check.That(!Push(buffer, 1, Chunk(0, 10), true), "nothing more");
             Check.That(buffer.IsFinished, "finished");
         }
 
@@ -230,7 +237,9 @@ namespace PlayerTests
             for (int at = 0; at < pcm.Length;)
             {
                 int count = Math.Min(random.Next(0, 8), pcm.Length - at);
-                buffer.Push(index++, pcm, at, count, at + count == pcm.Length);
+                byte[] part = new byte[count];
+                Array.Copy(pcm, at, part, 0, count);
+                Push(buffer, index++, part, at + count == pcm.Length);
                 at += count;
             }
             float[] output = new float[1001];
@@ -244,17 +253,119 @@ namespace PlayerTests
         private static void LoudnessFollowsTheVoice()
         {
             VoiceBuffer buffer = New(0);
-            byte[] loud = new byte[2 * 480];
-            for (int i = 0; i < 480; i++)
-            {
-                loud[2 * i + 1] = 0x40;
-            }
-            buffer.Push(0, new byte[2 * 480], false);
-            buffer.Push(1, loud, true);
+            List<double> envelope = new List<double> { 0, 0.5, 0.25 };
+            buffer.Push(new AudioChunk { Index = 0, Envelope = envelope }, new byte[2 * 1000]);
+            buffer.Push(new AudioChunk { Index = 1, Envelope = new List<double> { 1 }, IsFinal = true }, new byte[2 * 10]);
             Check.Equal(0f, buffer.LoudnessAt(10), "silence");
-            Check.Equal(0.5f, buffer.LoudnessAt(500), "half");
+            Check.Equal(0.5f, buffer.LoudnessAt(480), "half");
+            Check.Equal(0.25f, buffer.LoudnessAt(999), "a span that is shorter");
+            Check.Equal(1f, buffer.LoudnessAt(1000), "spans begin with each chunk");
             Check.Equal(0f, buffer.LoudnessAt(5000), "behind the end");
             Check.Equal(0f, buffer.LoudnessAt(-1), "before the beginning");
+        }
+
+        [Test]
+        private static void WhereChunksAreLostThereIsAShortSilence()
+        {
+            VoiceBuffer buffer = new VoiceBuffer(Rate, 1, 0, 0);
+            Push(buffer, 2, Chunk(0, 500), false);
+            Check.Equal(500L, buffer.Written, "none before the first that came");
+            buffer.Push(new AudioChunk { Index = 5, IsFinal = true, Envelope = new List<double> { 0.5 } }, Chunk(500, 300));
+            Check.Equal(500L + GapSamples + 300, buffer.Written, "all");
+            Check.Equal(4L, buffer.Missing, "missing");
+            float[] output = new float[500 + GapSamples + 300];
+            buffer.Read(output);
+            Ear ear = new Ear();
+            ear.Hear(output);
+            Check.Equal(800L, ear.Next, "samples");
+            Check.Equal((long)GapSamples, ear.Silent, "silence");
+            Check.Equal(1, ear.Holes, "one");
+            Check.Equal(0f, buffer.LoudnessAt(500), "loudness of the silence");
+            Check.Equal(0.5f, buffer.LoudnessAt(500 + GapSamples), "loudness behind it");
+        }
+
+        [Test]
+        private static void WhatIsHeardIsToldFromWhatIsRead()
+        {
+            VoiceBuffer buffer = New(0.25);
+            float[] output = new float[3000];
+            bool isSilent;
+            Check.Equal(0L, buffer.SamplesAt(0, out isSilent), "nothing yet");
+            buffer.Read(output);
+            Check.Equal(0L, buffer.SamplesAt(2999, out isSilent), "silence at the beginning");
+            Check.That(isSilent, "is silence");
+            Push(buffer, 0, Chunk(0, 7000), false);
+            buffer.Read(output);
+            buffer.Read(output);
+            buffer.Read(output);
+            Check.Equal(0L, buffer.SamplesAt(2999, out isSilent), "still");
+            Check.Equal(0L, buffer.SamplesAt(3000, out isSilent), "the first sample");
+            Check.That(!isSilent, "is heard");
+            Check.Equal(6999L, buffer.SamplesAt(9999, out isSilent), "the last one before the hole");
+            Check.That(!isSilent, "is heard too");
+            Check.Equal(7000L, buffer.SamplesAt(10000, out isSilent), "the hole");
+            Check.That(isSilent, "is silence too");
+            Push(buffer, 1, Chunk(7000, 6000), true);
+            buffer.Read(output);
+            buffer.Read(output);
+            Check.Equal(7000L, buffer.SamplesAt(11999, out isSilent), "the hole's end");
+            Check.That(isSilent, "silent");
+            Check.Equal(7001L, buffer.SamplesAt(12001, out isSilent), "it goes on");
+            Check.That(!isSilent, "heard");
+            Check.Equal(13000L, buffer.SamplesAt(18000, out isSilent), "the end");
+            Check.That(isSilent, "and silence");
+            Check.Equal(1, buffer.Underruns, "holes");
+        }
+
+        [Test]
+        private static void ManyHolesAreToldApartAsFarAsNeedBe()
+        {
+            VoiceBuffer buffer = New(0);
+            float[] output = new float[300];
+            bool isSilent;
+            for (int i = 0; i < 200; i++)
+            {
+                Push(buffer, i, Chunk(i * 100, 100), false);
+                buffer.Read(output);
+                Check.Equal(i * 100L, buffer.SamplesAt(i * 300L, out isSilent), "hole " + i);
+                Check.Equal(Math.Max(0, i - 60) * 100L + 50, buffer.SamplesAt(Math.Max(0, i - 60) * 300L + 50, out isSilent), "an older one");
+            }
+            Check.That(buffer.SamplesAt(0, out isSilent) > 0, "what is long past nobody asks for");
+            Check.Equal(200, buffer.Underruns, "holes");
+        }
+
+        private static void Say(VoiceBuffer buffer, long index, long sentence, string text, int count, bool isFinal)
+        {
+            buffer.Push(new AudioChunk { Index = index, Sentence = sentence, Text = text, IsFinal = isFinal }, new byte[2 * count]);
+        }
+
+        private static string Told(VoiceBuffer buffer, long samples, bool isEnd)
+        {
+            string told = "";
+            VoiceSentence sentence;
+            while (buffer.TryTakeSentence(samples, isEnd, out sentence))
+            {
+                told += sentence.Number + ":" + sentence.Text + "|";
+            }
+            return told;
+        }
+
+        [Test]
+        private static void SentencesAreToldWhenTheyAreHeard()
+        {
+            VoiceBuffer buffer = New(0);
+            Say(buffer, 0, 0, "Sit. ", 100, false);
+            Say(buffer, 1, 0, null, 100, false);
+            Say(buffer, 2, 1, "*sighs* ", 0, false);
+            Say(buffer, 3, 2, "Eat! ", 100, false);
+            Say(buffer, 4, 3, "🙂", 0, false);
+            Say(buffer, 5, 3, null, 0, true);
+            Check.Equal("", Told(buffer, 0, false), "nothing is heard");
+            Check.Equal("0:Sit. |", Told(buffer, 1, false), "the first sample");
+            Check.Equal("", Told(buffer, 200, false), "each once");
+            Check.Equal("1:*sighs* |2:Eat! |", Told(buffer, 201, false), "one without sound comes with the next");
+            Check.Equal("", Told(buffer, 300, false), "the last sample");
+            Check.Equal("3:🙂|", Told(buffer, 300, true), "what is left at the end");
         }
 
         [Test]
@@ -270,10 +381,13 @@ namespace PlayerTests
             VoiceBuffer buffer = New(0);
             for (int i = 0; i < 40; i++)
             {
-                buffer.Push(i, Chunk(0, ChunkSamples), false);
+                Push(buffer, i, Chunk(0, ChunkSamples), false);
             }
             float[] output = new float[1024];
+            bool isSilent;
             Check.Equal(0L, Check.Allocated(delegate { buffer.Read(output); }), "bytes");
+            Check.Equal(0L, Check.Allocated(delegate { buffer.Read(output, 1000); }), "bytes of a part");
+            Check.Equal(0L, Check.Allocated(delegate { buffer.LoudnessAt(buffer.SamplesAt(1000, out isSilent)); }), "bytes of a look");
             Check.Equal(0L, Check.Allocated(delegate { for (int i = 0; i < 100; i++) { buffer.Read(output); } }), "bytes");
         }
 
@@ -283,12 +397,13 @@ namespace PlayerTests
             VoiceBuffer buffer = New(0);
             float[] output = new float[ChunkSamples];
             byte[] chunk = Chunk(0, ChunkSamples);
-            int index = 0;
+            AudioChunk message = new AudioChunk { Index = -1 };
             Action second = delegate
             {
                 for (int i = 0; i < 10; i++)
                 {
-                    buffer.Push(index++, chunk, false);
+                    message.Index++;
+                    buffer.Push(message, chunk);
                     buffer.Read(output);
                 }
             };
@@ -335,7 +450,7 @@ namespace PlayerTests
             for (int i = 0; i < Chunks; i++)
             {
                 int count = sizes.Next(1, 700);
-                buffer.Push(i, Chunk(at, count), i == Chunks - 1);
+                Push(buffer, i, Chunk(at, count), i == Chunks - 1);
                 at += count;
                 if (sizes.Next(20) == 0)
                 {

@@ -12,6 +12,8 @@ namespace Parley.Editor
         Player,
         /// <summary>A node says it.</summary>
         Speaker,
+        /// <summary>How much sound came of what a node says.</summary>
+        Sound,
         /// <summary>Something that happened.</summary>
         Note,
         /// <summary>Something that failed.</summary>

@@ -1,6 +1,7 @@
 // A conversation with a workflow for the test chat window, outside Play mode.
 using System;
 using System.Collections.Generic;
+using System.Globalization;
 using Newtonsoft.Json.Linq;
 using Parley.Messages;
 
@@ -15,6 +16,9 @@ namespace Parley.Editor
 
         private readonly ParleyCore _core;
         private CoreAgent _agent;
+        private ChatLine _sound;
+        private double _soundSeconds;
+        private long _bytesPerSecond;
         private JObject _workflow;
         private string _text = "";
         private JObject _values = new JObject();
@@ -35,6 +39,9 @@ namespace Parley.Editor
 
         /// <summary>Something changed that a window shows.</summary>
         public event Action Changed;
+
+        /// <summary>The sidecar has the conversation and all that it needs: it knows more of its models now.</summary>
+        public event Action Made;
 
         /// <summary>What was said, oldest first.</summary>
         public List<ChatLine> Lines { get; private set; }
@@ -179,6 +186,8 @@ namespace Parley.Editor
         private void Listen()
         {
             _agent.Answer += OnAnswer;
+            _agent.SoundStarted += OnSoundStarted;
+            _agent.Sound += OnSound;
             _agent.TurnCompleted += OnTurnCompleted;
             _agent.ToolCalled += OnToolCalled;
             _agent.NodeEvent += OnNodeEvent;
@@ -283,6 +292,8 @@ namespace Parley.Editor
         private void Deafen(CoreAgent agent)
         {
             agent.Answer -= OnAnswer;
+            agent.SoundStarted -= OnSoundStarted;
+            agent.Sound -= OnSound;
             agent.TurnCompleted -= OnTurnCompleted;
             agent.ToolCalled -= OnToolCalled;
             agent.NodeEvent -= OnNodeEvent;
@@ -302,6 +313,10 @@ namespace Parley.Editor
 
         private void OnMade(CoreAgent agent)
         {
+            if (Made != null)
+            {
+                Made();
+            }
             Findings = agent.Warnings == null ? new List<Finding>() : new List<Finding>(Parley.Findings.Of(agent.Warnings).All);
             Tell();
         }
@@ -318,7 +333,7 @@ namespace Parley.Editor
             ChatLine line = null;
             for (var at = Lines.Count - 1; at >= 0 && line == null; at--)
             {
-                if (Lines[at].IsOpen && Lines[at].TurnId == answer.TurnId && Lines[at].Step == answer.Step)
+                if (Lines[at].Kind == ChatLineKind.Speaker && Lines[at].IsOpen && Lines[at].TurnId == answer.TurnId && Lines[at].Step == answer.Step)
                 {
                     line = Lines[at];
                 }
@@ -337,6 +352,35 @@ namespace Parley.Editor
             {
                 Lines.Remove(line);
             }
+            Tell();
+        }
+
+        private void OnSoundStarted(AudioFormat format)
+        {
+            _soundSeconds = 0;
+            _bytesPerSecond = 2 * format.SampleRate * format.Channels;
+            _sound = new ChatLine
+            {
+                Kind = ChatLineKind.Sound, NodeName = format.NodeName, TurnId = format.TurnId, Step = format.Step, IsOpen = true
+            };
+            Lines.Add(_sound);
+            TellSound();
+        }
+
+        private void OnSound(SoundChunk chunk)
+        {
+            if (_sound == null || _sound.TurnId != chunk.Message.TurnId || _sound.Step != chunk.Message.Step)
+            {
+                return; // it was begun before a reload of the scripts
+            }
+            _soundSeconds += chunk.Samples == null ? 0 : (double)chunk.Samples.Length / _bytesPerSecond;
+            _sound.IsOpen = !chunk.Message.IsFinal;
+            TellSound();
+        }
+
+        private void TellSound()
+        {
+            _sound.Text = _soundSeconds.ToString("0.0", CultureInfo.InvariantCulture) + " s of sound";
             Tell();
         }
 

@@ -152,7 +152,7 @@ namespace Parley.Editor
             var known = new List<KnownModel>();
             foreach (var row in Rows)
             {
-                known.Add(new KnownModel { Name = row.Info.Name, Type = Word(row.Info.Type) });
+                known.Add(KnownModel.Of(row.Info));
             }
             return known;
         }

@@ -284,11 +284,19 @@ namespace Parley.Editor
                     Choose(row, Dropdown.Of(Choices.Exits(_root, row.Stored)));
                     break;
                 case ParamKind.Model:
-                    var isVoice = param.Name == "voice";
-                    ModelChoices(row, isVoice ? "tts" : "language", isVoice ? "(none)" : "Default" + (_defaultModel.Length > 0 ? ": " + _defaultModel : ""));
+                    ModelChoices(row, "language", "Default" + (_defaultModel.Length > 0 ? ": " + _defaultModel : ""));
+                    break;
+                case ParamKind.Voice:
+                    ModelChoices(row, "tts", "(none)");
                     break;
                 case ParamKind.Variable:
                     Choose(row, VariableChoices(row.Text));
+                    break;
+                case ParamKind.Plain:
+                    if (param.Name == "speaker_id" && row.Control == FieldControl.Integer)
+                    {
+                        row.Choices = SpeakerChoices(EditorJson.Text(node, "voice"), row.Value);
+                    }
                     break;
                 case ParamKind.Text:
                     row.Control = FieldControl.Lines;
@@ -327,6 +335,26 @@ namespace Parley.Editor
             }
             choices.Select(stored);
             return choices;
+        }
+
+        /// The speakers of a voice by their numbers; null: nobody said yet which there are.
+        private Dropdown SpeakerChoices(string voice, JToken stored)
+        {
+            foreach (var model in _models)
+            {
+                if (model.Type == "tts" && model.Name == voice && model.Speakers.Count > 0)
+                {
+                    var choices = new Dropdown();
+                    for (var at = 0; at < model.Speakers.Count; at++)
+                    {
+                        var number = at.ToString(CultureInfo.InvariantCulture);
+                        choices.Add(number, number + ": " + model.Speakers[at]);
+                    }
+                    choices.Select(stored == null ? "0" : JsonText.Compact(stored));
+                    return choices;
+                }
+            }
+            return null;
         }
 
         private void ModelChoices(FieldRow row, string type, string none)

@@ -14,6 +14,15 @@ namespace Parley.Editor
 
         /// <summary>language, embedding or tts.</summary>
         public string Type = "";
+
+        /// <summary>Of a voice: those it can speak as, by their numbers; empty: not known.</summary>
+        public IList<string> Speakers = new string[0];
+
+        /// <summary>One as ListModels tells of it.</summary>
+        public static KnownModel Of(Parley.Messages.ModelInfo info)
+        {
+            return new KnownModel { Name = info.Name, Type = ModelManagerModel.Word(info.Type), Speakers = info.Speakers };
+        }
     }
 
     /// <summary>A workflow as rows of fields, and its edits.</summary>

@@ -74,6 +74,16 @@ namespace Parley
         }
     }
 
+    /// <summary>A voice of the catalog.</summary>
+    public sealed class VoiceNameAttribute : ParamAttribute
+    {
+        /// <inheritdoc/>
+        public override ParamKind Kind
+        {
+            get { return ParamKind.Voice; }
+        }
+    }
+
     /// <summary>A slot to read; empty: the player's line.</summary>
     public sealed class SlotInputAttribute : ParamAttribute
     {

@@ -71,7 +71,7 @@ namespace Parley
             _later.InsertRange(0, asks);
         }
 
-        internal void Take(Push push)
+        internal void Take(Push push, byte[] payload)
         {
             if (State == AgentState.Destroyed)
             {
@@ -87,10 +87,41 @@ namespace Parley
                 }
                 return;
             }
+            AudioChunk chunk = push as AudioChunk;
+            if (chunk != null)
+            {
+                if (_silent.Count > 0 && payload != null && payload.Length > 0)
+                {
+                    _silent.Remove(VoiceOf(chunk.NodeName));
+                }
+                if (IsOfTurn(chunk.TurnId))
+                {
+                    _onSound.Raise(new SoundChunk(chunk, payload), _core.Log);
+                }
+                return;
+            }
+            AudioFormat format = push as AudioFormat;
+            if (format != null)
+            {
+                if (IsOfTurn(format.TurnId))
+                {
+                    _onSoundStarted.Raise(format, _core.Log);
+                }
+                return;
+            }
             TurnComplete complete = push as TurnComplete;
             if (complete != null)
             {
                 TakeEnd(complete);
+                return;
+            }
+            Warning warning = push as Warning;
+            if (warning != null)
+            {
+                if ((ErrorCode)warning.Code == ErrorCode.SpeechFailed)
+                {
+                    _silent.Add(VoiceOf(warning.NodeName));
+                }
                 return;
             }
             NodeEvent happened = push as NodeEvent;
@@ -98,6 +129,11 @@ namespace Parley
             {
                 TakeEvent(happened);
             }
+        }
+
+        private string VoiceOf(string nodeName)
+        {
+            return Turn.TextOf(Turn.NodeOf(_workflow, nodeName), "voice");
         }
 
         /// <summary>The turn of that number is the one that runs, not one whose line has found its end already.</summary>

@@ -39,11 +39,14 @@ namespace Parley
         private readonly JObject _params = new JObject();
         private readonly List<Ask> _later = new List<Ask>();
         private readonly Handlers<AnswerText> _onAnswer = new Handlers<AnswerText>("Answer");
+        private readonly Handlers<AudioFormat> _onSoundStarted = new Handlers<AudioFormat>("SoundStarted");
+        private readonly Handlers<SoundChunk> _onSound = new Handlers<SoundChunk>("Sound");
         private readonly Handlers<TurnComplete> _onTurnCompleted = new Handlers<TurnComplete>("TurnCompleted");
         private readonly Handlers<ToolCall> _onToolCalled = new Handlers<ToolCall>("ToolCalled");
         private readonly Handlers<NodeEvent> _onNodeEvent = new Handlers<NodeEvent>("NodeEvent");
         private readonly Handlers<ParleyException> _onFailed = new Handlers<ParleyException>("Failed");
         private readonly Handlers<CoreAgent> _onMade = new Handlers<CoreAgent>("Made");
+        private readonly HashSet<string> _silent = new HashSet<string>(StringComparer.Ordinal);
         private JToken _seed;
         private Turn _turn;
         private Turn _queued;
@@ -72,6 +75,20 @@ namespace Parley
         {
             add { _onAnswer.Add(value); }
             remove { _onAnswer.Remove(value); }
+        }
+
+        /// <summary>A step of the turn begins to speak: what its sound is like.</summary>
+        public event Action<AudioFormat> SoundStarted
+        {
+            add { _onSoundStarted.Add(value); }
+            remove { _onSoundStarted.Remove(value); }
+        }
+
+        /// <summary>Sound of a step, in the order in which it is to be heard.</summary>
+        public event Action<SoundChunk> Sound
+        {
+            add { _onSound.Add(value); }
+            remove { _onSound.Remove(value); }
         }
 
         /// <summary>The end of a turn, once for each line that Say took.</summary>
@@ -149,6 +166,13 @@ namespace Parley
         public long TurnId
         {
             get { return _turn != null ? _turn.TurnId : 0; }
+        }
+
+        /// <summary>Whether a node of the workflow has a voice. False too where the sidecar said that it cannot use it.</summary>
+        public bool MaySpeak(string nodeName)
+        {
+            string voice = VoiceOf(nodeName);
+            return voice.Length > 0 && !_silent.Contains(voice);
         }
 
         // ---- speaking ----

@@ -70,6 +70,18 @@ namespace Parley
             get { return Typewriter.IsDone; }
         }
 
+        /// <summary>It waits for its voice: no more of it is shown than was heard. See DialogueLines.Follow.</summary>
+        public bool IsHeld
+        {
+            get { return Typewriter.Limit != int.MaxValue; }
+        }
+
+        /// <summary>Its voice began to speak.</summary>
+        internal bool IsVoiced { get; set; }
+
+        /// <summary>So long all of it is there and nothing was heard.</summary>
+        internal double WaitedSeconds { get; set; }
+
         internal void Take(string text, bool isDelta, bool isFinal)
         {
             if (!isDelta)
@@ -96,6 +108,8 @@ namespace Parley
     /// </remarks>
     public sealed class DialogueLines
     {
+        private const double VoicePatienceSeconds = 3;
+
         private readonly List<DialogueLine> _lines = new List<DialogueLine>();
         private int _next;
         private int _made;
@@ -154,7 +168,9 @@ namespace Parley
         /// <param name="text">What the frame brings.</param>
         /// <param name="isDelta">True: behind what came before; false: the whole text.</param>
         /// <param name="isFinal">The step says nothing more.</param>
-        public void Take(object source, long turnId, long step, string speaker, string text, bool isDelta, bool isFinal)
+        /// <param name="isHeld">A line that begins with it waits for its voice: call Follow in each frame.</param>
+        public void Take(
+            object source, long turnId, long step, string speaker, string text, bool isDelta, bool isFinal, bool isHeld = false)
         {
             DialogueLine line = Find(source, turnId, step);
             if (line == null)
@@ -164,9 +180,35 @@ namespace Parley
                     return;
                 }
                 line = new DialogueLine(_made++, source, turnId, step, speaker, ElementsPerSecond);
+                line.Typewriter.Limit = isHeld ? 0 : int.MaxValue;
                 _lines.Add(line);
             }
             line.Take(text, isDelta, isFinal);
+        }
+
+        /// <summary>Show as much of a line that is held as is heard of it.</summary>
+        /// <param name="line">The line.</param>
+        /// <param name="heard">So many UTF-16 units of it; -1: nothing came of its voice yet, or nothing more is to be heard.</param>
+        /// <param name="seconds">Since the last call. A line that is there whole does not wait for ever.</param>
+        public void Follow(DialogueLine line, int heard, double seconds)
+        {
+            if (heard >= 0)
+            {
+                line.IsVoiced = true;
+                line.Typewriter.Limit = heard;
+                return;
+            }
+            line.WaitedSeconds += line.IsFinal ? seconds : 0;
+            if (line.IsVoiced || line.WaitedSeconds > VoicePatienceSeconds)
+            {
+                Release(line);
+            }
+        }
+
+        /// <summary>A line waits for no voice any more.</summary>
+        public void Release(DialogueLine line)
+        {
+            line.Typewriter.Limit = int.MaxValue;
         }
 
         /// <summary>The turn is over: what it left unfinished stays as it is.</summary>

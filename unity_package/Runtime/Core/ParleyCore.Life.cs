@@ -50,11 +50,12 @@ namespace Parley
             CoreAgent agent;
             if (agentId.Length > 0 && _byId.TryGetValue(agentId, out agent))
             {
-                agent.Take(push);
+                agent.Take(push, payload);
             }
-            if (payload != null || VoiceFrame.IsPart(push.TypeName))
+            Warning warning = push as Warning;
+            if (warning != null)
             {
-                _onSound.Raise(new SoundPush(push, payload), Log);
+                Say(LogLevel.Warning, (warning.NodeName.Length > 0 ? warning.NodeName + ": " : "") + warning.Message);
             }
             Gap gap = push as Gap;
             if (gap != null && gap.Reason == GapReason.Dropped)
@@ -76,6 +77,21 @@ namespace Parley
             if (complete != null)
             {
                 return complete.AgentId;
+            }
+            AudioChunk chunk = push as AudioChunk;
+            if (chunk != null)
+            {
+                return chunk.AgentId;
+            }
+            AudioFormat format = push as AudioFormat;
+            if (format != null)
+            {
+                return format.AgentId;
+            }
+            Warning warning = push as Warning;
+            if (warning != null)
+            {
+                return warning.AgentId;
             }
             NodeEvent happened = push as NodeEvent;
             return happened != null ? happened.AgentId : "";

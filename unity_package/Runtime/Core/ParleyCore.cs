@@ -36,7 +36,6 @@ namespace Parley
         private readonly Handlers<string> _onGaveUp = new Handlers<string>("GaveUp");
         private readonly Handlers<Push> _onPushed = new Handlers<Push>("Pushed");
         private readonly Handlers<bool> _onLinkChanged = new Handlers<bool>("LinkChanged");
-        private readonly Handlers<SoundPush> _onSound = new Handlers<SoundPush>("Sound");
         private readonly int _gameThread = Thread.CurrentThread.ManagedThreadId;
         private ConfigureSession _configured;
         private readonly List<Undertaker> _undertakers = new List<Undertaker>();
@@ -90,13 +89,6 @@ namespace Parley
         {
             add { _onPushed.Add(value); }
             remove { _onPushed.Remove(value); }
-        }
-
-        /// <summary>What comes with a binary part, and what a voice is like before it speaks.</summary>
-        public event Action<SoundPush> Sound
-        {
-            add { _onSound.Add(value); }
-            remove { _onSound.Remove(value); }
         }
 
         /// <summary>The connection broke (false) or is there again (true), with nothing missing.</summary>
@@ -571,21 +563,5 @@ namespace Parley
             }
             Tell(null, fault);
         }
-    }
-
-    /// <summary>A push with its binary part.</summary>
-    public sealed class SoundPush
-    {
-        internal SoundPush(Push message, byte[] payload)
-        {
-            Message = message;
-            Payload = payload;
-        }
-
-        /// <summary>The message.</summary>
-        public Push Message { get; private set; }
-
-        /// <summary>Part 4; null: there is none. The receiver may keep it.</summary>
-        public byte[] Payload { get; private set; }
     }
 }

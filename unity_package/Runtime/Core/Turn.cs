@@ -131,7 +131,7 @@ namespace Parley
             };
         }
 
-        private static JObject NodeOf(JObject workflow, string name)
+        internal static JObject NodeOf(JObject workflow, string name)
         {
             JArray nodes = workflow["nodes"] as JArray;
             if (nodes != null)
@@ -148,7 +148,7 @@ namespace Parley
             return null;
         }
 
-        private static string TextOf(JObject node, string name)
+        internal static string TextOf(JObject node, string name)
         {
             JValue value = node == null ? null : node[name] as JValue;
             return value != null && value.Type == JTokenType.String ? (string)value.Value : "";

@@ -25,6 +25,9 @@ namespace Parley
         /// <summary>No more will come.</summary>
         public bool IsComplete { get; private set; }
 
+        /// <summary>So many UTF-16 units of <see cref="Text"/> may be shown; what is shown already stays.</summary>
+        public int Limit { get; set; }
+
         /// <summary>How many UTF-16 units of <see cref="Text"/> are shown.</summary>
         public int ShownLength { get; private set; }
 
@@ -33,6 +36,7 @@ namespace Parley
         {
             ElementsPerSecond = elementsPerSecond;
             Text = "";
+            Limit = int.MaxValue;
         }
 
         /// <summary>All is shown, and no more will come.</summary>
@@ -66,7 +70,7 @@ namespace Parley
             }
             if (ElementsPerSecond <= 0)
             {
-                ShownLength = Reach();
+                ShownLength = Math.Max(ShownLength, Reach());
             }
         }
 
@@ -96,10 +100,11 @@ namespace Parley
             return ShownLength != before;
         }
 
-        /// <summary>Show all that is there. True: that was more than before.</summary>
+        /// <summary>Show all that is there, and lift the limit. True: that was more than before.</summary>
         public bool SkipToEnd()
         {
             int before = ShownLength;
+            Limit = int.MaxValue;
             ShownLength = Math.Max(ShownLength, Reach());
             _credit = 0;
             return ShownLength != before;
@@ -111,7 +116,7 @@ namespace Parley
         /// </summary>
         private int Next()
         {
-            if (ShownLength >= Text.Length)
+            if (ShownLength >= Text.Length || ShownLength >= Limit)
             {
                 return -1;
             }
@@ -123,6 +128,10 @@ namespace Parley
         /// <summary>How far may be shown: a last character that may still become another one is held back.</summary>
         private int Reach()
         {
+            if (Limit < Text.Length)
+            {
+                return TextElements.Boundary(Text, Math.Max(Limit, 0));
+            }
             return IsComplete ? Text.Length : TextElements.Settled(Text, ShownLength);
         }
     }

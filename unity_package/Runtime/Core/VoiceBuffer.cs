@@ -2,6 +2,7 @@
 using System;
 using System.Collections.Generic;
 using System.Threading;
+using Parley.Messages;
 
 namespace Parley
 {
@@ -9,14 +10,19 @@ namespace Parley
     /// <remarks>
     /// Nothing is played until there is a lead of some length, or all has come; where the sound comes too slowly there is
     /// silence until there is a lead again, rather than many short holes. A chunk that came already is dropped; one
-    /// that comes before its turn is kept back, and what is missing for too long is taken for lost.
-    /// Threading: one thread writes (the game's), one reads (the audio thread's). <see cref="Read"/> takes no lock and
-    /// allocates nothing.
+    /// that comes before its turn is kept back, and what is missing for too long is taken for lost: a short silence stands
+    /// in its place.
+    /// Threading: one thread writes (the game's), one reads (the audio thread's). Reading takes no lock and allocates
+    /// nothing.
     /// </remarks>
     public sealed class VoiceBuffer
     {
         private const int BlockSamples = 4096;
         private const int EnvelopeMilliseconds = 20;
+        private const int GapMilliseconds = 100;
+        private const int RunsKept = 64;
+
+        private static readonly List<double> Silent = new List<double>();
 
         private sealed class Block
         {
@@ -24,29 +30,34 @@ namespace Parley
             public Block Next;
         }
 
-        private sealed class Chunk
+        private struct Early
         {
-            public byte[] Pcm;
-            public int Offset;
-            public int Count;
-            public bool IsFinal;
+            public AudioChunk Chunk;
+            public byte[] Samples;
+        }
+
+        /// <summary>How loud a chunk is, span after span.</summary>
+        private struct Spans
+        {
+            public long From;
+            public List<double> Loudness;
         }
 
         // The writer's.
-        private readonly Dictionary<int, Chunk> _early = new Dictionary<int, Chunk>();
-        private readonly List<float> _envelope = new List<float>();
+        private readonly Dictionary<long, Early> _early = new Dictionary<long, Early>();
+        private readonly List<Spans> _envelope = new List<Spans>();
+        private readonly Queue<VoiceSentence> _sentences = new Queue<VoiceSentence>();
         private readonly int _maxHeldSamples;
         private readonly int _envelopeSamples;
+        private readonly int _gapSamples;
         private Block _first;
         private Block _writeBlock;
         private Block _spare;
         private long _firstNumber;
         private int _writeAt;
-        private int _nextIndex;
+        private long _nextIndex;
         private int _heldSamples;
         private int _halfSample = -1;
-        private double _energy;
-        private int _energySamples;
 
         // The reader's.
         private Block _readBlock;
@@ -62,13 +73,16 @@ namespace Parley
         private int _underruns;
         private int _isComplete;
         private int _isStopped;
+        private readonly long[] _runPositions = new long[RunsKept];
+        private readonly long[] _runSamples = new long[RunsKept];
+        private int _runs;
 
         /// <summary>A buffer for one spoken step.</summary>
         /// <param name="sampleRate">As AudioFormat says.</param>
         /// <param name="channels">As AudioFormat says; samples of one moment stand beside each other.</param>
         /// <param name="leadSeconds">So much must be there before anything is heard.</param>
         /// <param name="maxHeldSeconds">So much may wait for a chunk that is missing; then it is taken for lost.</param>
-        public VoiceBuffer(int sampleRate, int channels, double leadSeconds, double maxHeldSeconds)
+        public VoiceBuffer(long sampleRate, long channels, double leadSeconds, double maxHeldSeconds)
         {
             if (sampleRate < 1000 || sampleRate > 384000)
             {
@@ -78,11 +92,12 @@ namespace Parley
             {
                 throw new ArgumentOutOfRangeException("channels", "a voice has 1 to 8 channels");
             }
-            SampleRate = sampleRate;
-            Channels = channels;
-            _leadSamples = (int)(Math.Max(0, Math.Min(leadSeconds, 10)) * sampleRate) * channels;
-            _maxHeldSamples = (int)(Math.Max(0, Math.Min(maxHeldSeconds, 10)) * sampleRate) * channels;
-            _envelopeSamples = sampleRate * EnvelopeMilliseconds / 1000 * channels;
+            SampleRate = (int)sampleRate;
+            Channels = (int)channels;
+            _leadSamples = (int)(Math.Max(0, Math.Min(leadSeconds, 10)) * SampleRate) * Channels;
+            _maxHeldSamples = (int)(Math.Max(0, Math.Min(maxHeldSeconds, 10)) * SampleRate) * Channels;
+            _envelopeSamples = SampleRate * EnvelopeMilliseconds / 1000 * Channels;
+            _gapSamples = SampleRate * GapMilliseconds / 1000 * Channels;
             _first = _writeBlock = _readBlock = new Block();
         }
 
@@ -92,7 +107,7 @@ namespace Parley
         /// <summary>Samples of one moment.</summary>
         public int Channels { get; private set; }
 
-        /// <summary>Samples that came. Any thread.</summary>
+        /// <summary>Samples that came, with the silence in the place of what was lost. Any thread.</summary>
         public long Written
         {
             get { return Interlocked.Read(ref _written); }
@@ -126,7 +141,7 @@ namespace Parley
         public int Doubled { get; private set; }
 
         /// <summary>Chunks that never came.</summary>
-        public int Missing { get; private set; }
+        public long Missing { get; private set; }
 
         /// <summary>No more will come. Any thread.</summary>
         public bool IsComplete
@@ -152,39 +167,32 @@ namespace Parley
             get { return IsStopped || (IsComplete && SamplesRead == Written); }
         }
 
-        /// <summary>A chunk as an AudioChunk brings it. The writer's thread; the array must stay as it is.</summary>
-        /// <param name="index">Counts the chunks of the step from 0.</param>
-        /// <param name="pcm">Samples of 16 bits, little end first; null: none.</param>
-        /// <param name="isFinal">It is the last one.</param>
+        /// <summary>A chunk. The writer's thread; both must stay as they are.</summary>
+        /// <param name="chunk">What came; Index counts the chunks of the step from 0.</param>
+        /// <param name="samples">Its samples, of 16 bits, little end first; null: none.</param>
         /// <returns>False: it came already, or too late.</returns>
-        public bool Push(int index, byte[] pcm, bool isFinal)
-        {
-            return Push(index, pcm, 0, pcm == null ? 0 : pcm.Length, isFinal);
-        }
-
-        /// <summary>The same with a part of an array.</summary>
-        public bool Push(int index, byte[] pcm, int offset, int count, bool isFinal)
+        public bool Push(AudioChunk chunk, byte[] samples)
         {
             if (IsStopped || IsComplete)
             {
                 return false;
             }
-            if (index < _nextIndex || _early.ContainsKey(index))
+            if (chunk.Index < _nextIndex || _early.ContainsKey(chunk.Index))
             {
                 Doubled++;
                 return false;
             }
-            if (index > _nextIndex)
+            if (chunk.Index > _nextIndex)
             {
-                _early.Add(index, new Chunk { Pcm = pcm, Offset = offset, Count = count, IsFinal = isFinal });
-                _heldSamples += count / 2;
-                if (isFinal || _heldSamples > _maxHeldSamples)
+                _early.Add(chunk.Index, new Early { Chunk = chunk, Samples = samples });
+                _heldSamples += CountOf(samples);
+                if (chunk.IsFinal || _heldSamples > _maxHeldSamples)
                 {
-                    Release(isFinal);
+                    Release(chunk.IsFinal);
                 }
                 return true;
             }
-            Append(pcm, offset, count, isFinal);
+            Append(chunk, samples);
             Follow();
             return true;
         }
@@ -207,13 +215,13 @@ namespace Parley
         }
 
         /// <summary>
-        /// Fill an array with what is heard next; what there is not is silence. Takes no lock and allocates nothing.
-        /// The reader's thread.
+        /// Fill an array, from a place on, with what is heard next; what there is not is silence. Takes no lock and
+        /// allocates nothing. The reader's thread.
         /// </summary>
-        /// <returns>How many samples of the voice are in it, from its beginning.</returns>
-        public int Read(float[] samples)
+        /// <returns>How many samples of the voice are in it, from that place on.</returns>
+        public int Read(float[] samples, int offset = 0)
         {
-            int wanted = samples.Length;
+            int wanted = samples.Length - offset;
             int got = 0;
             // In this order: who sees that all has come also sees all of it.
             bool isComplete = Volatile.Read(ref _isComplete) != 0;
@@ -223,21 +231,24 @@ namespace Parley
             {
                 _isPlaying = false;
             }
-            else if (!_isPlaying)
+            else if (!_isPlaying && available > 0 && (isComplete || available >= _leadSamples))
             {
-                _isPlaying = available > 0 && (isComplete || available >= _leadSamples);
+                _isPlaying = true;
+                Interlocked.Exchange(ref _runPositions[_runs % RunsKept], _position);
+                Interlocked.Exchange(ref _runSamples[_runs % RunsKept], _read);
+                Volatile.Write(ref _runs, _runs + 1);
             }
             if (_isPlaying)
             {
                 got = (int)Math.Min(available, wanted);
-                CopyTo(samples, got);
+                CopyTo(samples, offset, got);
                 if (got < wanted && !isComplete)
                 {
                     _isPlaying = false;
                     Volatile.Write(ref _underruns, _underruns + 1);
                 }
             }
-            Array.Clear(samples, got, wanted - got);
+            Array.Clear(samples, offset + got, wanted - got);
             if (isComplete && !isStopped && got == available && Interlocked.Read(ref _endsAt) < 0)
             {
                 Interlocked.Exchange(ref _endsAt, _position + got);
@@ -246,14 +257,73 @@ namespace Parley
             return got;
         }
 
+        /// <summary>
+        /// How many samples of the voice are over when so many samples, silence included, are: what was read is heard
+        /// later. Any thread but the reader's.
+        /// </summary>
+        /// <param name="position">As <see cref="Position"/> counts; not more than that.</param>
+        /// <param name="isSilent">There is silence now: before the voice, in a hole, or behind its end.</param>
+        public long SamplesAt(long position, out bool isSilent)
+        {
+            long until = SamplesRead;
+            int runs = Volatile.Read(ref _runs);
+            for (int run = runs - 1; run >= 0 && run > runs - RunsKept; run--)
+            {
+                long from = Interlocked.Read(ref _runPositions[run % RunsKept]);
+                long first = Interlocked.Read(ref _runSamples[run % RunsKept]);
+                if (from <= position)
+                {
+                    long at = first + position - from;
+                    isSilent = at >= until;
+                    return Math.Min(at, until);
+                }
+                until = first;
+            }
+            isSilent = true;
+            return until;
+        }
+
+        /// <summary>
+        /// The next sentence that is heard when so many samples of the voice are over. One without sound is heard with
+        /// what follows it. The writer's thread.
+        /// </summary>
+        /// <param name="samples">Samples of the voice that are over.</param>
+        /// <param name="isEnd">Those are all, so that what is left is heard too.</param>
+        /// <param name="sentence">The sentence; each comes once.</param>
+        public bool TryTakeSentence(long samples, bool isEnd, out VoiceSentence sentence)
+        {
+            bool isHeard = _sentences.Count > 0 && (isEnd || _sentences.Peek().StartsAt < samples);
+            sentence = isHeard ? _sentences.Dequeue() : null;
+            return isHeard;
+        }
+
         /// <summary>How loud the voice is at one of its samples: root mean square, 0 to 1. The writer's thread.</summary>
         public float LoudnessAt(long sample)
         {
-            long at = sample < 0 ? -1 : sample / _envelopeSamples;
-            return at < 0 || at >= _envelope.Count ? 0f : _envelope[(int)at];
+            int first = 0;
+            int behind = _envelope.Count;
+            while (first < behind)
+            {
+                int middle = (first + behind) / 2;
+                if (_envelope[middle].From <= sample)
+                {
+                    first = middle + 1;
+                }
+                else
+                {
+                    behind = middle;
+                }
+            }
+            if (first == 0)
+            {
+                return 0f;
+            }
+            Spans spans = _envelope[first - 1];
+            long at = (sample - spans.From) / _envelopeSamples;
+            return at < spans.Loudness.Count ? (float)spans.Loudness[(int)at] : 0f;
         }
 
-        private void CopyTo(float[] samples, int count)
+        private void CopyTo(float[] samples, int offset, int count)
         {
             int done = 0;
             while (done < count)
@@ -264,7 +334,7 @@ namespace Parley
                     _readAt = 0;
                 }
                 int part = Math.Min(count - done, BlockSamples - _readAt);
-                Array.Copy(_readBlock.Samples, _readAt, samples, done, part);
+                Array.Copy(_readBlock.Samples, _readAt, samples, offset + done, part);
                 _readAt += part;
                 done += part;
             }
@@ -276,15 +346,19 @@ namespace Parley
         {
             while (_early.Count > 0 && !IsComplete)
             {
-                int next = int.MaxValue;
-                foreach (int index in _early.Keys)
+                long next = long.MaxValue;
+                foreach (long index in _early.Keys)
                 {
                     next = Math.Min(next, index);
                 }
-                Missing += next - _nextIndex;
-                _nextIndex = next;
-                // Half a sample belongs to what is lost.
-                _halfSample = -1;
+                if (next > _nextIndex)
+                {
+                    Missing += next - _nextIndex;
+                    _nextIndex = next;
+                    // Half a sample belongs to what is lost.
+                    _halfSample = -1;
+                    AddSilence();
+                }
                 Follow();
                 if (!all)
                 {
@@ -295,42 +369,73 @@ namespace Parley
 
         private void Follow()
         {
-            Chunk chunk;
-            while (!IsComplete && _early.TryGetValue(_nextIndex, out chunk))
+            Early early;
+            while (!IsComplete && _early.TryGetValue(_nextIndex, out early))
             {
                 _early.Remove(_nextIndex);
-                _heldSamples -= chunk.Count / 2;
-                Append(chunk.Pcm, chunk.Offset, chunk.Count, chunk.IsFinal);
+                _heldSamples -= CountOf(early.Samples);
+                Append(early.Chunk, early.Samples);
             }
         }
 
-        private void Append(byte[] pcm, int offset, int count, bool isFinal)
+        private static int CountOf(byte[] samples)
+        {
+            return samples == null ? 0 : samples.Length / 2;
+        }
+
+        private void AddSilence()
+        {
+            if (_written == 0)
+            {
+                return;
+            }
+            for (int i = 0; i < _gapSamples; i++)
+            {
+                Add(0);
+            }
+            _envelope.Add(new Spans { From = _written, Loudness = Silent });
+            Interlocked.Exchange(ref _written, _written + _gapSamples);
+        }
+
+        private void Append(AudioChunk chunk, byte[] samples)
         {
             _nextIndex++;
             Recycle();
-            long added = 0;
-            int at = offset;
-            int end = offset + count;
-            if (_halfSample >= 0 && count > 0)
+            if (chunk.Text != null)
             {
-                Add((short)(_halfSample | (pcm[at++] << 8)));
-                _halfSample = -1;
-                added++;
+                _sentences.Enqueue(new VoiceSentence(chunk, _written));
             }
-            for (; at + 1 < end; at += 2)
+            if (samples != null && samples.Length > 0)
             {
-                Add((short)(pcm[at] | (pcm[at + 1] << 8)));
-                added++;
+                _envelope.Add(new Spans { From = _written, Loudness = chunk.Envelope });
+                Interlocked.Exchange(ref _written, _written + Add(samples));
             }
-            if (at < end)
-            {
-                _halfSample = pcm[at];
-            }
-            Interlocked.Exchange(ref _written, _written + added);
-            if (isFinal)
+            if (chunk.IsFinal)
             {
                 Close();
             }
+        }
+
+        private long Add(byte[] samples)
+        {
+            long added = 0;
+            int at = 0;
+            if (_halfSample >= 0)
+            {
+                Add((short)(_halfSample | (samples[at++] << 8)));
+                _halfSample = -1;
+                added++;
+            }
+            for (; at + 1 < samples.Length; at += 2)
+            {
+                Add((short)(samples[at] | (samples[at + 1] << 8)));
+                added++;
+            }
+            if (at < samples.Length)
+            {
+                _halfSample = samples[at];
+            }
+            return added;
         }
 
         private void Add(short value)
@@ -344,28 +449,11 @@ namespace Parley
                 _writeBlock = block;
                 _writeAt = 0;
             }
-            float sample = value / 32768f;
-            _writeBlock.Samples[_writeAt++] = sample;
-            _energy += sample * sample;
-            if (++_energySamples == _envelopeSamples)
-            {
-                CloseEnvelope();
-            }
-        }
-
-        private void CloseEnvelope()
-        {
-            if (_energySamples > 0)
-            {
-                _envelope.Add((float)Math.Sqrt(_energy / _energySamples));
-            }
-            _energy = 0;
-            _energySamples = 0;
+            _writeBlock.Samples[_writeAt++] = value / 32768f;
         }
 
         private void Close()
         {
-            CloseEnvelope();
             _early.Clear();
             Volatile.Write(ref _isComplete, 1);
         }

@@ -1,6 +1,10 @@
 // AudioClip and AudioSource as the package uses them: a streamed clip asks its reader for samples, ahead of what is
 // heard, from another thread; FakeSpeaker in the tests is that thread.
 // Checked against Unity-Technologies/UnityCsReference: Modules/Audio/Public/ScriptBindings/Audio.bindings.cs
+// When the reader is called, that it must fill with zeros what it has not, and that positions are frames and are told when a
+// clip restarts: docs.unity3d.com/6000.1/Documentation/ScriptReference/AudioClip.{Create,PCMReaderCallback,
+// PCMSetPositionCallback}.html. A looping source over a streamed clip of some seconds is how others play what is
+// still coming, such as github.com/Kojima648/Unity-AudioStream, Assets/Scripts/PCMAudioStreamPlayer.cs
 using System;
 
 namespace UnityEngine

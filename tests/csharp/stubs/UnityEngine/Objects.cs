@@ -259,6 +259,19 @@ namespace UnityEngine
         }
     }
 
+    public partial class Renderer : Component
+    {
+    }
+
+    /// <summary>docs.unity3d.com/2023.2/Documentation/ScriptReference/SkinnedMeshRenderer.SetBlendShapeWeight.html</summary>
+    public partial class SkinnedMeshRenderer : Renderer
+    {
+        public void SetBlendShapeWeight(int index, float value)
+        {
+            Living();
+        }
+    }
+
     public partial class Behaviour : Component
     {
         private bool _enabled = true;

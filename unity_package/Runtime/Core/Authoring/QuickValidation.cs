@@ -92,6 +92,7 @@ namespace Parley
             string start = CheckStart(raw);
             CheckExits();
             CheckModels(defaultModel);
+            CheckVoices();
             CheckInputs();
             CheckReachable(start);
         }
@@ -406,6 +407,20 @@ namespace Parley
                 {
                     Report("max_tokens " + Digits(longest) + " must be below the context_size " + Digits(window),
                         draft, "max_tokens", ErrorCode.InvalidValue);
+                }
+            }
+        }
+
+        private void CheckVoices()
+        {
+            foreach (Draft draft in _drafts)
+            {
+                foreach (string field in draft.Type == null ? new List<string>() : draft.Type.FieldsOf(ParamKind.Voice))
+                {
+                    if (Authoring.TextOf(draft.Raw, field).Length == 0)
+                    {
+                        Report("the node names no voice", draft, field, ErrorCode.ModelNotFound);
+                    }
                 }
             }
         }

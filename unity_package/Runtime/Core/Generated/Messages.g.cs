@@ -137,6 +137,13 @@ namespace Parley.Messages
         Multimap,
     }
 
+    /// <summary>What encoding of AudioFormat can be.</summary>
+    public enum AudioEncoding
+    {
+        /// <summary>"s16le"</summary>
+        S16le,
+    }
+
     /// <summary>What reason of Gap can be.</summary>
     public enum GapReason
     {
@@ -546,6 +553,32 @@ namespace Parley.Messages
                     return StorageKind.Multimap;
             }
             throw JsonRead.UnknownWord(token, "'List', 'Map', 'Multimap'");
+        }
+
+        /// <summary>The word.</summary>
+        public static string Of(AudioEncoding value)
+        {
+            switch (value)
+            {
+                case AudioEncoding.S16le:
+                    return "s16le";
+            }
+            throw new ArgumentOutOfRangeException("value");
+        }
+
+        internal static JValue Write(AudioEncoding value)
+        {
+            return new JValue(Of(value));
+        }
+
+        internal static AudioEncoding ReadAudioEncoding(JToken token)
+        {
+            switch (JsonRead.Text(token))
+            {
+                case "s16le":
+                    return AudioEncoding.S16le;
+            }
+            throw JsonRead.UnknownWord(token, "'s16le'");
         }
 
         /// <summary>The word.</summary>
@@ -1371,6 +1404,11 @@ namespace Parley.Messages
         /// <summary>Bytes on disk of a download that is not complete.</summary>
         public long BytesPartial;
 
+        /// <summary>
+        /// Of a voice: those it can speak as, by their numbers; empty: not known before it is loaded.
+        /// </summary>
+        public List<string> Speakers = new List<string>();
+
         /// <summary>The JSON of the wire. Optional fields that are null are left out.</summary>
         public override JObject ToJson()
         {
@@ -1387,6 +1425,7 @@ namespace Parley.Messages
             json.Add("layers_offloaded", JsonWrite.Integer(LayersOffloaded));
             json.Add("source", JsonWrite.Text(Source));
             json.Add("bytes_partial", JsonWrite.Integer(BytesPartial));
+            json.Add("speakers", JsonWrite.List(Speakers, item => JsonWrite.Text(item)));
             return json;
         }
 
@@ -1432,6 +1471,10 @@ namespace Parley.Messages
             if (json.TryGetValue("bytes_partial", out field))
             {
                 read.BytesPartial = JsonRead.Int64(field);
+            }
+            if (json.TryGetValue("speakers", out field))
+            {
+                read.Speakers = JsonRead.List(field, item => JsonRead.Text(item));
             }
             return read;
         }
@@ -3875,6 +3918,161 @@ namespace Parley.Messages
         }
     }
 
+    /// <summary>
+    /// How the sound of one speaking step is written; comes once, before its first AudioChunk.
+    /// </summary>
+    public sealed class AudioFormat : Push
+    {
+        /// <summary>The conversation, as AgentCreated named it.</summary>
+        public string AgentId = "";
+
+        /// <summary>The turn, as TurnStarted named it.</summary>
+        public long TurnId;
+
+        /// <summary>Who speaks.</summary>
+        public string NodeName = "";
+
+        /// <summary>Counts the executions of a turn from 1. (≥ 1)</summary>
+        public long Step = 1;
+
+        /// <summary>Samples a second. (≥ 1)</summary>
+        public long SampleRate = 1;
+
+        /// <summary>Samples of one moment; always 1. (≥ 1)</summary>
+        public long Channels = 1;
+
+        /// <summary>s16le: signed 16 bits, little end first.</summary>
+        public AudioEncoding Encoding = AudioEncoding.S16le;
+
+        /// <inheritdoc/>
+        public override string TypeName
+        {
+            get { return "AudioFormat"; }
+        }
+
+        /// <summary>The JSON of the wire. Optional fields that are null are left out.</summary>
+        public override JObject ToJson()
+        {
+            var json = new JObject();
+            json.Add("agent_id", JsonWrite.Text(AgentId));
+            json.Add("turn_id", JsonWrite.Integer(TurnId));
+            json.Add("node_name", JsonWrite.Text(NodeName));
+            json.Add("step", JsonWrite.Integer(Step));
+            json.Add("sample_rate", JsonWrite.Integer(SampleRate));
+            json.Add("channels", JsonWrite.Integer(Channels));
+            json.Add("encoding", Words.Write(Encoding));
+            return json;
+        }
+
+        /// <summary>
+        /// Reads it; fields that are not known here are left out. Throws MalformedMessageException.
+        /// </summary>
+        public static AudioFormat FromJson(JObject json)
+        {
+            var read = new AudioFormat();
+            JToken field;
+            read.AgentId = JsonRead.Text(JsonRead.Field(json, "agent_id"));
+            read.TurnId = JsonRead.Int64(JsonRead.Field(json, "turn_id"));
+            read.NodeName = JsonRead.Text(JsonRead.Field(json, "node_name"));
+            read.Step = JsonRead.Int64(JsonRead.Field(json, "step"), 1);
+            read.SampleRate = JsonRead.Int64(JsonRead.Field(json, "sample_rate"), 1);
+            if (json.TryGetValue("channels", out field))
+            {
+                read.Channels = JsonRead.Int64(field, 1);
+            }
+            if (json.TryGetValue("encoding", out field))
+            {
+                read.Encoding = Words.ReadAudioEncoding(field);
+            }
+            return read;
+        }
+    }
+
+    /// <summary>
+    /// Sound of one speaking step; its samples are the binary part of the message, perhaps none.
+    /// </summary>
+    public sealed class AudioChunk : Push
+    {
+        /// <summary>The conversation, as AgentCreated named it.</summary>
+        public string AgentId = "";
+
+        /// <summary>The turn, as TurnStarted named it.</summary>
+        public long TurnId;
+
+        /// <summary>Who speaks.</summary>
+        public string NodeName = "";
+
+        /// <summary>Counts the executions of a turn from 1. (≥ 1)</summary>
+        public long Step = 1;
+
+        /// <summary>Counts the sentences of the step from 0. (≥ 0)</summary>
+        public long Sentence;
+
+        /// <summary>Counts the chunks of the step from 0. (≥ 0)</summary>
+        public long Index;
+
+        /// <summary>
+        /// On a sentence's first chunk: the sentence. All of a step, joined, are its text.
+        /// </summary>
+        public string Text;
+
+        /// <summary>Loudness of every 20 ms of the chunk (root mean square, 0 to 1).</summary>
+        public List<double> Envelope = new List<double>();
+
+        /// <summary>The step has no more sound.</summary>
+        public bool IsFinal;
+
+        /// <inheritdoc/>
+        public override string TypeName
+        {
+            get { return "AudioChunk"; }
+        }
+
+        /// <summary>The JSON of the wire. Optional fields that are null are left out.</summary>
+        public override JObject ToJson()
+        {
+            var json = new JObject();
+            json.Add("agent_id", JsonWrite.Text(AgentId));
+            json.Add("turn_id", JsonWrite.Integer(TurnId));
+            json.Add("node_name", JsonWrite.Text(NodeName));
+            json.Add("step", JsonWrite.Integer(Step));
+            json.Add("sentence", JsonWrite.Integer(Sentence));
+            json.Add("index", JsonWrite.Integer(Index));
+            if (Text != null)
+            {
+                json.Add("text", JsonWrite.Text(Text));
+            }
+            json.Add("envelope", JsonWrite.List(Envelope, item => JsonWrite.Number(item)));
+            json.Add("is_final", JsonWrite.Boolean(IsFinal));
+            return json;
+        }
+
+        /// <summary>
+        /// Reads it; fields that are not known here are left out. Throws MalformedMessageException.
+        /// </summary>
+        public static AudioChunk FromJson(JObject json)
+        {
+            var read = new AudioChunk();
+            JToken field;
+            read.AgentId = JsonRead.Text(JsonRead.Field(json, "agent_id"));
+            read.TurnId = JsonRead.Int64(JsonRead.Field(json, "turn_id"));
+            read.NodeName = JsonRead.Text(JsonRead.Field(json, "node_name"));
+            read.Step = JsonRead.Int64(JsonRead.Field(json, "step"), 1);
+            read.Sentence = JsonRead.Int64(JsonRead.Field(json, "sentence"), 0);
+            read.Index = JsonRead.Int64(JsonRead.Field(json, "index"), 0);
+            if (JsonRead.TryField(json, "text", out field))
+            {
+                read.Text = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("envelope", out field))
+            {
+                read.Envelope = JsonRead.List(field, item => JsonRead.Number(item));
+            }
+            read.IsFinal = JsonRead.Boolean(JsonRead.Field(json, "is_final"));
+            return read;
+        }
+    }
+
     /// <summary>How far a long task is.</summary>
     public sealed class Progress : Push
     {
@@ -4176,6 +4374,10 @@ namespace Parley.Messages
                     return TurnComplete.FromJson(body);
                 case "NodeEvent":
                     return NodeEvent.FromJson(body);
+                case "AudioFormat":
+                    return AudioFormat.FromJson(body);
+                case "AudioChunk":
+                    return AudioChunk.FromJson(body);
                 case "Progress":
                     return Progress.FromJson(body);
                 case "Warning":

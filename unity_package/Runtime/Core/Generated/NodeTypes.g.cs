@@ -29,6 +29,8 @@ namespace Parley
         Filter,
         /// <summary>A model of the catalog.</summary>
         Model,
+        /// <summary>A voice of the catalog.</summary>
+        Voice,
         /// <summary>A path below the session's storage folder.</summary>
         File,
         /// <summary>A slot that some node writes; empty means the player's line.</summary>
@@ -1117,6 +1119,311 @@ namespace Parley
                 },
                 new NodeType
                 {
+                    Name = "GenerateAndSpeak",
+                    Summary = "Writes the model's reply; a voice says each finished sentence while the next one is written.",
+                    Meaning = "Writes the model's reply; a voice says each finished sentence while the next one is written.",
+                    Produces = true,
+                    UsesModel = true,
+                    Exits = new NodeExit[]
+                    {
+                        new NodeExit { Name = "default", Field = "default_exit", Meaning = "Next node when the reply is written; it may still be spoken; empty: the turn ends." },
+                    },
+                    Params = new NodeParam[]
+                    {
+                        new NodeParam
+                        {
+                            Name = "name",
+                            Meaning = "The node's name; other nodes and the game know it by this.",
+                            Kind = ParamKind.Name,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "voice",
+                            Meaning = "Voice of the catalog; required.",
+                            Kind = ParamKind.Voice,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "speaker_id",
+                            Meaning = "Which of the voice's speakers, from 0.",
+                            DefaultJson = "0",
+                            Type = ParamType.Integer,
+                            Least = 0,
+                            Most = 100000,
+                        },
+                        new NodeParam
+                        {
+                            Name = "speed",
+                            Meaning = "1.0: as the voice speaks by itself; 2.0: twice as fast.",
+                            DefaultJson = "1.0",
+                            Type = ParamType.Number,
+                            Least = 0.1d,
+                            Most = 3,
+                        },
+                        new NodeParam
+                        {
+                            Name = "min_sentence_chars",
+                            Meaning = "A sentence with fewer characters is said together with the next one.",
+                            DefaultJson = "12",
+                            Type = ParamType.Integer,
+                            Least = 0,
+                            Most = 400,
+                        },
+                        new NodeParam
+                        {
+                            Name = "speak_actions",
+                            Meaning = "Say *stage directions* too; the text always has them.",
+                            DefaultJson = "false",
+                            Type = ParamType.Boolean,
+                        },
+                        new NodeParam
+                        {
+                            Name = "model",
+                            Meaning = "Model of the catalog; empty: the workflow's default_model.",
+                            Kind = ParamKind.Model,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "context_size",
+                            Meaning = "Tokens of the window; 0: the model's own.",
+                            IsFixed = true,
+                            DefaultJson = "0",
+                            Type = ParamType.Integer,
+                            Least = 0,
+                            Most = 1048576,
+                        },
+                        new NodeParam
+                        {
+                            Name = "max_tokens",
+                            Meaning = "Longest reply, in tokens.",
+                            IsFixed = true,
+                            DefaultJson = "256",
+                            Type = ParamType.Integer,
+                            Least = 1,
+                            Most = 1048576,
+                        },
+                        new NodeParam
+                        {
+                            Name = "system_prompt",
+                            Meaning = "Who the model is; kept byte for byte at the start of the prompt.",
+                            Kind = ParamKind.Text,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "sampling",
+                            Meaning = "How tokens are drawn; unset fields come from the catalog.",
+                            DefaultJson = "{}",
+                            Type = ParamType.Record,
+                            Fields = new NodeParam[]
+                            {
+                                new NodeParam
+                                {
+                                    Name = "temperature",
+                                    Meaning = "0 = always the likeliest token.",
+                                    IsOptional = true,
+                                    Type = ParamType.Number,
+                                    Least = 0,
+                                    Most = 10,
+                                },
+                                new NodeParam
+                                {
+                                    Name = "top_k",
+                                    Meaning = "0 = off.",
+                                    IsOptional = true,
+                                    Type = ParamType.Integer,
+                                    Least = 0,
+                                    Most = 1000000,
+                                },
+                                new NodeParam
+                                {
+                                    Name = "top_p",
+                                    Meaning = "1 = off.",
+                                    IsOptional = true,
+                                    Type = ParamType.Number,
+                                    Least = 0,
+                                    Most = 1,
+                                },
+                                new NodeParam
+                                {
+                                    Name = "min_p",
+                                    Meaning = "0 = off.",
+                                    IsOptional = true,
+                                    Type = ParamType.Number,
+                                    Least = 0,
+                                    Most = 1,
+                                },
+                                new NodeParam
+                                {
+                                    Name = "repeat_penalty",
+                                    Meaning = "1 = off.",
+                                    IsOptional = true,
+                                    Type = ParamType.Number,
+                                    Least = 0,
+                                    LeastIsExcluded = true,
+                                    Most = 10,
+                                },
+                                new NodeParam
+                                {
+                                    Name = "presence_penalty",
+                                    Meaning = "0 = off.",
+                                    IsOptional = true,
+                                    Type = ParamType.Number,
+                                    Least = -10,
+                                    Most = 10,
+                                },
+                                new NodeParam
+                                {
+                                    Name = "frequency_penalty",
+                                    Meaning = "0 = off.",
+                                    IsOptional = true,
+                                    Type = ParamType.Number,
+                                    Least = -10,
+                                    Most = 10,
+                                },
+                                new NodeParam
+                                {
+                                    Name = "seed",
+                                    Meaning = "0 = a random one each time.",
+                                    IsOptional = true,
+                                    Type = ParamType.Integer,
+                                    Least = 0,
+                                    Most = 4294967295L,
+                                },
+                            },
+                        },
+                        new NodeParam
+                        {
+                            Name = "stop",
+                            Meaning = "Strings that end the reply; they are not shown.",
+                            DefaultJson = "[]",
+                            Type = ParamType.List,
+                            MostLength = 64,
+                            Item = new NodeParam
+                            {
+                                Type = ParamType.Text,
+                                MostLength = 256,
+                            },
+                        },
+                        new NodeParam
+                        {
+                            Name = "examples",
+                            Meaning = "Example lines before the conversation (transcript format).",
+                            DefaultJson = "[]",
+                            Type = ParamType.List,
+                            MostLength = 256,
+                            Item = new NodeParam
+                            {
+                                Type = ParamType.Record,
+                                Fields = new NodeParam[]
+                                {
+                                    new NodeParam
+                                    {
+                                        Name = "speaker",
+                                        Meaning = "The label before the colon.",
+                                        IsRequired = true,
+                                        Type = ParamType.Text,
+                                        LeastLength = 1,
+                                        MostLength = 200,
+                                    },
+                                    new NodeParam
+                                    {
+                                        Name = "text",
+                                        Meaning = "What is said.",
+                                        IsRequired = true,
+                                        Type = ParamType.Text,
+                                        MostLength = 4000,
+                                    },
+                                },
+                            },
+                        },
+                        new NodeParam
+                        {
+                            Name = "output_name",
+                            Meaning = "Slot to write; empty: the node's name.",
+                            Kind = ParamKind.SlotOutput,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "send",
+                            Meaning = "What the client sees.",
+                            DefaultJson = "\"Streamed\"",
+                            Type = ParamType.Choice,
+                            Choices = new[] { "None", "Whole", "Streamed" },
+                        },
+                        new NodeParam
+                        {
+                            Name = "history_role",
+                            Meaning = "How later prompts replay the text.",
+                            DefaultJson = "\"Assistant\"",
+                            Type = ParamType.Choice,
+                            Choices = new[] { "None", "Assistant" },
+                        },
+                        new NodeParam
+                        {
+                            Name = "history_name",
+                            Meaning = "Prefix of the replayed text, so that small models tell speakers apart.",
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                            MostLength = 200,
+                        },
+                        new NodeParam
+                        {
+                            Name = "input",
+                            Meaning = "Slot that becomes the user message; empty: the player's line.",
+                            Kind = ParamKind.SlotInput,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "template",
+                            Meaning = "Mustache text for the user message.",
+                            Kind = ParamKind.Template,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "placement",
+                            Meaning = "Where the rendered template stands.",
+                            DefaultJson = "\"InPlaceOfUser\"",
+                            Type = ParamType.Choice,
+                            Choices = new[] { "InPlaceOfUser", "BeforeUserAsUser", "BeforeUserAsSystem", "AfterUserAsUser", "AfterUserAsSystem" },
+                        },
+                        new NodeParam
+                        {
+                            Name = "strip_reasoning",
+                            Meaning = "Keep <think>\u2026</think> and kin out of the answer; diagnostics show it.",
+                            DefaultJson = "true",
+                            Type = ParamType.Boolean,
+                        },
+                        new NodeParam
+                        {
+                            Name = "default_exit",
+                            Meaning = "Next node when the reply is written; it may still be spoken; empty: the turn ends.",
+                            Kind = ParamKind.Exit,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                    },
+                },
+                new NodeType
+                {
                     Name = "HumanMessageGuardrail",
                     Summary = "Searches the player's line for regular expressions, ignoring case.",
                     Meaning = "Searches the player's line for regular expressions, ignoring case.\n\nPatterns are RE2's: linear time, so no line can hang a turn. `\\w` and `\\b` know ASCII only; `\\p{L}` is any letter.\nThe line is matched as typed and in its NFKC form, so full-width letters do not slip through. Where large patterns\nand a long line would take seconds, the turn ends with LimitExceeded (3014) instead.",
@@ -1406,6 +1713,88 @@ namespace Parley
                         {
                             Name = "not_found_exit",
                             Meaning = "Next node when none is; empty: the turn ends.",
+                            Kind = ParamKind.Exit,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                    },
+                },
+                new NodeType
+                {
+                    Name = "Speak",
+                    Summary = "Lets a voice say the text of a slot. Writes no slot and sends no text.",
+                    Meaning = "Lets a voice say the text of a slot. Writes no slot and sends no text.",
+                    Exits = new NodeExit[]
+                    {
+                        new NodeExit { Name = "default", Field = "default_exit", Meaning = "Next node when the voice has its text; it may still be speaking; empty: the turn ends." },
+                    },
+                    Params = new NodeParam[]
+                    {
+                        new NodeParam
+                        {
+                            Name = "name",
+                            Meaning = "The node's name; other nodes and the game know it by this.",
+                            Kind = ParamKind.Name,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "voice",
+                            Meaning = "Voice of the catalog; required.",
+                            Kind = ParamKind.Voice,
+                            IsFixed = true,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "speaker_id",
+                            Meaning = "Which of the voice's speakers, from 0.",
+                            DefaultJson = "0",
+                            Type = ParamType.Integer,
+                            Least = 0,
+                            Most = 100000,
+                        },
+                        new NodeParam
+                        {
+                            Name = "speed",
+                            Meaning = "1.0: as the voice speaks by itself; 2.0: twice as fast.",
+                            DefaultJson = "1.0",
+                            Type = ParamType.Number,
+                            Least = 0.1d,
+                            Most = 3,
+                        },
+                        new NodeParam
+                        {
+                            Name = "min_sentence_chars",
+                            Meaning = "A sentence with fewer characters is said together with the next one.",
+                            DefaultJson = "12",
+                            Type = ParamType.Integer,
+                            Least = 0,
+                            Most = 400,
+                        },
+                        new NodeParam
+                        {
+                            Name = "speak_actions",
+                            Meaning = "Say *stage directions* too; the text always has them.",
+                            DefaultJson = "false",
+                            Type = ParamType.Boolean,
+                        },
+                        new NodeParam
+                        {
+                            Name = "input",
+                            Meaning = "Slot that is said; empty: the player's line.",
+                            Kind = ParamKind.SlotInput,
+                            DefaultJson = "\"\"",
+                            Type = ParamType.Text,
+                        },
+                        new NodeParam
+                        {
+                            Name = "default_exit",
+                            Meaning = "Next node when the voice has its text; it may still be speaking; empty: the turn ends.",
                             Kind = ParamKind.Exit,
                             IsFixed = true,
                             DefaultJson = "\"\"",

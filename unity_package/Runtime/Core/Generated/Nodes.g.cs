@@ -1271,6 +1271,256 @@ namespace Parley.Nodes
     }
 
     /// <summary>
+    /// Writes the model's reply; a voice says each finished sentence while the next one is written.
+    /// </summary>
+    [Serializable]
+    public sealed class GenerateAndSpeak : Node
+    {
+        /// <summary>Voice of the catalog; required.</summary>
+        [VoiceName]
+        [Meaning("Voice of the catalog; required.")]
+        [Fixed]
+        public string Voice = "";
+
+        /// <summary>Which of the voice's speakers, from 0. (≥ 0, ≤ 100000)</summary>
+        [Meaning("Which of the voice's speakers, from 0.")]
+        [Bounds(0, 100000)]
+        public int SpeakerId;
+
+        /// <summary>1.0: as the voice speaks by itself; 2.0: twice as fast. (≥ 0.1, ≤ 3)</summary>
+        [Meaning("1.0: as the voice speaks by itself; 2.0: twice as fast.")]
+        [Bounds(0.1d, 3)]
+        public double Speed = 1;
+
+        /// <summary>
+        /// A sentence with fewer characters is said together with the next one. (≥ 0, ≤ 400)
+        /// </summary>
+        [Meaning("A sentence with fewer characters is said together with the next one.")]
+        [Bounds(0, 400)]
+        public int MinSentenceChars = 12;
+
+        /// <summary>Say *stage directions* too; the text always has them.</summary>
+        [Meaning("Say *stage directions* too; the text always has them.")]
+        public bool SpeakActions;
+
+        /// <summary>Model of the catalog; empty: the workflow's default_model.</summary>
+        [ModelName]
+        [Meaning("Model of the catalog; empty: the workflow's default_model.")]
+        [Fixed]
+        public string Model = "";
+
+        /// <summary>Tokens of the window; 0: the model's own. (≥ 0, ≤ 1048576)</summary>
+        [Meaning("Tokens of the window; 0: the model's own.")]
+        [Bounds(0, 1048576)]
+        [Fixed]
+        public int ContextSize;
+
+        /// <summary>Longest reply, in tokens. (≥ 1, ≤ 1048576)</summary>
+        [Meaning("Longest reply, in tokens.")]
+        [Bounds(1, 1048576)]
+        [Fixed]
+        public int MaxTokens = 256;
+
+        /// <summary>Who the model is; kept byte for byte at the start of the prompt.</summary>
+        [MultilineText]
+        [Meaning("Who the model is; kept byte for byte at the start of the prompt.")]
+        public string SystemPrompt = "";
+
+        /// <summary>How tokens are drawn; unset fields come from the catalog.</summary>
+        [Meaning("How tokens are drawn; unset fields come from the catalog.")]
+        public SamplingParams Sampling = new SamplingParams();
+
+        /// <summary>
+        /// Strings that end the reply; they are not shown. (at most 64 entries, each at most 256 characters)
+        /// </summary>
+        [Meaning("Strings that end the reply; they are not shown.")]
+        public List<string> Stop = new List<string>();
+
+        /// <summary>
+        /// Example lines before the conversation (transcript format). (at most 256 entries)
+        /// </summary>
+        [Meaning("Example lines before the conversation (transcript format).")]
+        public List<Example> Examples = new List<Example>();
+
+        /// <summary>Slot to write; empty: the node's name.</summary>
+        [SlotOutput]
+        [Meaning("Slot to write; empty: the node's name.")]
+        [Fixed]
+        public string OutputName = "";
+
+        /// <summary>What the client sees.</summary>
+        [Meaning("What the client sees.")]
+        public Send Send = Send.Streamed;
+
+        /// <summary>How later prompts replay the text.</summary>
+        [Meaning("How later prompts replay the text.")]
+        public HistoryRole HistoryRole = HistoryRole.Assistant;
+
+        /// <summary>
+        /// Prefix of the replayed text, so that small models tell speakers apart. (at most 200 characters)
+        /// </summary>
+        [Meaning("Prefix of the replayed text, so that small models tell speakers apart.")]
+        public string HistoryName = "";
+
+        /// <summary>Slot that becomes the user message; empty: the player's line.</summary>
+        [SlotInput]
+        [Meaning("Slot that becomes the user message; empty: the player's line.")]
+        public string Input = "";
+
+        /// <summary>Mustache text for the user message.</summary>
+        [TemplateText]
+        [Meaning("Mustache text for the user message.")]
+        public string Template = "";
+
+        /// <summary>Where the rendered template stands.</summary>
+        [Meaning("Where the rendered template stands.")]
+        public Placement Placement = Placement.InPlaceOfUser;
+
+        /// <summary>
+        /// Keep &lt;think&gt;…&lt;/think&gt; and kin out of the answer; diagnostics show it.
+        /// </summary>
+        [Meaning("Keep <think>\u2026</think> and kin out of the answer; diagnostics show it.")]
+        public bool StripReasoning = true;
+
+        /// <summary>
+        /// Next node when the reply is written; it may still be spoken; empty: the turn ends.
+        /// </summary>
+        [ExitTarget]
+        [Meaning("Next node when the reply is written; it may still be spoken; empty: the turn ends.")]
+        [Fixed]
+        public string DefaultExit = "";
+
+        /// <inheritdoc/>
+        public override string TypeName
+        {
+            get { return "GenerateAndSpeak"; }
+        }
+
+        /// <inheritdoc/>
+        public override JObject ToJson()
+        {
+            var json = Begin();
+            Keep(json, "voice", JsonWrite.Text(Voice), string.IsNullOrEmpty(Voice));
+            Keep(json, "speaker_id", JsonWrite.Integer(SpeakerId), SpeakerId == 0);
+            Keep(json, "speed", JsonWrite.Number(Speed), Speed == 1);
+            Keep(json, "min_sentence_chars", JsonWrite.Integer(MinSentenceChars), MinSentenceChars == 12);
+            Keep(json, "speak_actions", JsonWrite.Boolean(SpeakActions), SpeakActions == false);
+            Keep(json, "model", JsonWrite.Text(Model), string.IsNullOrEmpty(Model));
+            Keep(json, "context_size", JsonWrite.Integer(ContextSize), ContextSize == 0);
+            Keep(json, "max_tokens", JsonWrite.Integer(MaxTokens), MaxTokens == 256);
+            Keep(json, "system_prompt", JsonWrite.Text(SystemPrompt), string.IsNullOrEmpty(SystemPrompt));
+            Keep(json, "sampling", Sampling.ToJson(), Sampling == null || Sampling.ToJson().Count == 0);
+            Keep(json, "stop", JsonWrite.List(Stop, item => JsonWrite.Text(item)), Stop == null || Stop.Count == 0);
+            Keep(json, "examples", JsonWrite.List(Examples, item => item.ToJson()), Examples == null || Examples.Count == 0);
+            Keep(json, "output_name", JsonWrite.Text(OutputName), string.IsNullOrEmpty(OutputName));
+            Keep(json, "send", Words.Write(Send), Send == Send.Streamed);
+            Keep(json, "history_role", Words.Write(HistoryRole), HistoryRole == HistoryRole.Assistant);
+            Keep(json, "history_name", JsonWrite.Text(HistoryName), string.IsNullOrEmpty(HistoryName));
+            Keep(json, "input", JsonWrite.Text(Input), string.IsNullOrEmpty(Input));
+            Keep(json, "template", JsonWrite.Text(Template), string.IsNullOrEmpty(Template));
+            Keep(json, "placement", NodeWords.Write(Placement), Placement == Placement.InPlaceOfUser);
+            Keep(json, "strip_reasoning", JsonWrite.Boolean(StripReasoning), StripReasoning == true);
+            Keep(json, "default_exit", JsonWrite.Text(DefaultExit), string.IsNullOrEmpty(DefaultExit));
+            return json;
+        }
+
+        /// <summary>
+        /// Reads it; what is not known here is kept for ToJson. Throws MalformedMessageException.
+        /// </summary>
+        public static GenerateAndSpeak FromJson(JObject json)
+        {
+            var read = new GenerateAndSpeak();
+            JToken field;
+            read.Start(json);
+            if (json.TryGetValue("voice", out field))
+            {
+                read.Voice = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("speaker_id", out field))
+            {
+                read.SpeakerId = JsonRead.Int32(field, 0, 100000);
+            }
+            if (json.TryGetValue("speed", out field))
+            {
+                read.Speed = JsonRead.Number(field);
+            }
+            if (json.TryGetValue("min_sentence_chars", out field))
+            {
+                read.MinSentenceChars = JsonRead.Int32(field, 0, 400);
+            }
+            if (json.TryGetValue("speak_actions", out field))
+            {
+                read.SpeakActions = JsonRead.Boolean(field);
+            }
+            if (json.TryGetValue("model", out field))
+            {
+                read.Model = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("context_size", out field))
+            {
+                read.ContextSize = JsonRead.Int32(field, 0, 1048576);
+            }
+            if (json.TryGetValue("max_tokens", out field))
+            {
+                read.MaxTokens = JsonRead.Int32(field, 1, 1048576);
+            }
+            if (json.TryGetValue("system_prompt", out field))
+            {
+                read.SystemPrompt = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("sampling", out field))
+            {
+                read.Sampling = SamplingParams.FromJson(JsonRead.Object(field));
+            }
+            if (json.TryGetValue("stop", out field))
+            {
+                read.Stop = JsonRead.List(field, item => JsonRead.Text(item));
+            }
+            if (json.TryGetValue("examples", out field))
+            {
+                read.Examples = JsonRead.List(field, item => Example.FromJson(JsonRead.Object(item)));
+            }
+            if (json.TryGetValue("output_name", out field))
+            {
+                read.OutputName = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("send", out field))
+            {
+                read.Send = Words.ReadSend(field);
+            }
+            if (json.TryGetValue("history_role", out field))
+            {
+                read.HistoryRole = Words.ReadHistoryRole(field);
+            }
+            if (json.TryGetValue("history_name", out field))
+            {
+                read.HistoryName = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("input", out field))
+            {
+                read.Input = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("template", out field))
+            {
+                read.Template = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("placement", out field))
+            {
+                read.Placement = NodeWords.ReadPlacement(field);
+            }
+            if (json.TryGetValue("strip_reasoning", out field))
+            {
+                read.StripReasoning = JsonRead.Boolean(field);
+            }
+            if (json.TryGetValue("default_exit", out field))
+            {
+                read.DefaultExit = JsonRead.Text(field);
+            }
+            return read;
+        }
+    }
+
+    /// <summary>
     /// Searches the player's line for regular expressions, ignoring case.
     ///
     /// Patterns are RE2's: linear time, so no line can hang a turn. \w and \b know ASCII only; \p{L} is any
@@ -1629,6 +1879,110 @@ namespace Parley.Nodes
             if (json.TryGetValue("not_found_exit", out field))
             {
                 read.NotFoundExit = JsonRead.Text(field);
+            }
+            return read;
+        }
+    }
+
+    /// <summary>Lets a voice say the text of a slot. Writes no slot and sends no text.</summary>
+    [Serializable]
+    public sealed class Speak : Node
+    {
+        /// <summary>Voice of the catalog; required.</summary>
+        [VoiceName]
+        [Meaning("Voice of the catalog; required.")]
+        [Fixed]
+        public string Voice = "";
+
+        /// <summary>Which of the voice's speakers, from 0. (≥ 0, ≤ 100000)</summary>
+        [Meaning("Which of the voice's speakers, from 0.")]
+        [Bounds(0, 100000)]
+        public int SpeakerId;
+
+        /// <summary>1.0: as the voice speaks by itself; 2.0: twice as fast. (≥ 0.1, ≤ 3)</summary>
+        [Meaning("1.0: as the voice speaks by itself; 2.0: twice as fast.")]
+        [Bounds(0.1d, 3)]
+        public double Speed = 1;
+
+        /// <summary>
+        /// A sentence with fewer characters is said together with the next one. (≥ 0, ≤ 400)
+        /// </summary>
+        [Meaning("A sentence with fewer characters is said together with the next one.")]
+        [Bounds(0, 400)]
+        public int MinSentenceChars = 12;
+
+        /// <summary>Say *stage directions* too; the text always has them.</summary>
+        [Meaning("Say *stage directions* too; the text always has them.")]
+        public bool SpeakActions;
+
+        /// <summary>Slot that is said; empty: the player's line.</summary>
+        [SlotInput]
+        [Meaning("Slot that is said; empty: the player's line.")]
+        public string Input = "";
+
+        /// <summary>
+        /// Next node when the voice has its text; it may still be speaking; empty: the turn ends.
+        /// </summary>
+        [ExitTarget]
+        [Meaning("Next node when the voice has its text; it may still be speaking; empty: the turn ends.")]
+        [Fixed]
+        public string DefaultExit = "";
+
+        /// <inheritdoc/>
+        public override string TypeName
+        {
+            get { return "Speak"; }
+        }
+
+        /// <inheritdoc/>
+        public override JObject ToJson()
+        {
+            var json = Begin();
+            Keep(json, "voice", JsonWrite.Text(Voice), string.IsNullOrEmpty(Voice));
+            Keep(json, "speaker_id", JsonWrite.Integer(SpeakerId), SpeakerId == 0);
+            Keep(json, "speed", JsonWrite.Number(Speed), Speed == 1);
+            Keep(json, "min_sentence_chars", JsonWrite.Integer(MinSentenceChars), MinSentenceChars == 12);
+            Keep(json, "speak_actions", JsonWrite.Boolean(SpeakActions), SpeakActions == false);
+            Keep(json, "input", JsonWrite.Text(Input), string.IsNullOrEmpty(Input));
+            Keep(json, "default_exit", JsonWrite.Text(DefaultExit), string.IsNullOrEmpty(DefaultExit));
+            return json;
+        }
+
+        /// <summary>
+        /// Reads it; what is not known here is kept for ToJson. Throws MalformedMessageException.
+        /// </summary>
+        public static Speak FromJson(JObject json)
+        {
+            var read = new Speak();
+            JToken field;
+            read.Start(json);
+            if (json.TryGetValue("voice", out field))
+            {
+                read.Voice = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("speaker_id", out field))
+            {
+                read.SpeakerId = JsonRead.Int32(field, 0, 100000);
+            }
+            if (json.TryGetValue("speed", out field))
+            {
+                read.Speed = JsonRead.Number(field);
+            }
+            if (json.TryGetValue("min_sentence_chars", out field))
+            {
+                read.MinSentenceChars = JsonRead.Int32(field, 0, 400);
+            }
+            if (json.TryGetValue("speak_actions", out field))
+            {
+                read.SpeakActions = JsonRead.Boolean(field);
+            }
+            if (json.TryGetValue("input", out field))
+            {
+                read.Input = JsonRead.Text(field);
+            }
+            if (json.TryGetValue("default_exit", out field))
+            {
+                read.DefaultExit = JsonRead.Text(field);
             }
             return read;
         }
@@ -2134,6 +2488,8 @@ namespace Parley.Nodes
                     return ClassifyIntentLLM.FromJson(json);
                 case "Generate":
                     return Generate.FromJson(json);
+                case "GenerateAndSpeak":
+                    return GenerateAndSpeak.FromJson(json);
                 case "HumanMessageGuardrail":
                     return HumanMessageGuardrail.FromJson(json);
                 case "Instruction":
@@ -2142,6 +2498,8 @@ namespace Parley.Nodes
                     return IntentToInstruction.FromJson(json);
                 case "Retrieve":
                     return Retrieve.FromJson(json);
+                case "Speak":
+                    return Speak.FromJson(json);
                 case "Summarize":
                     return Summarize.FromJson(json);
                 case "ToolCall":

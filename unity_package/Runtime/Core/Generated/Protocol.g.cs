@@ -12,7 +12,7 @@ namespace Parley
         public const int ProtocolVersion = 1;
 
         /// <summary>SessionReady says the same where both sides have one schema.</summary>
-        public const string SchemaFingerprint = "007e68b4c6730874";
+        public const string SchemaFingerprint = "b11f651a73e77be4";
 
         /// <summary>The version of workflow files.</summary>
         public const int WorkflowVersion = 1;

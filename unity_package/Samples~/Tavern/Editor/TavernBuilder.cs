@@ -176,6 +176,10 @@ namespace Parley.Samples.Tavern.Editor
             DialogueView view = tavern.AddComponent<DialogueView>();
             view.Cast = cast;
             view.PlayerName = "Guest";
+            view.FollowVoice = true;
+            AudioSource source = tavern.AddComponent<AudioSource>();
+            source.playOnAwake = false;
+            tavern.AddComponent<ParleyVoice>().Source = source;
             UIDocument document = tavern.AddComponent<UIDocument>();
             document.panelSettings = panel;
             tavern.AddComponent<TavernScreen>().Show(agent, view, style);
