@@ -16,12 +16,15 @@ from typing import Any
 import psutil
 import pytest
 
+from bridge.catalog import CatalogEntry, MockScript
+from bridge.engines.mock_voice import LETTER_MS, SAMPLE_RATE
 from tests import core_cases, cpp_build, process_cases
 from tests.core_program import FRAME_MS, RUN_S, Json, Program, script
 from tests.cpp_build import CORE, needs_cpp
 from tests.csharp_build import libzmq_files
 from tests.process_cases import hopeless
 from tests.real_sidecar import until
+from tests.talk import scripted
 
 pytestmark = [needs_cpp, pytest.mark.timeout(900)]
 
@@ -131,6 +134,46 @@ def test_the_tavern_answers_with_several_speakers_in_one_turn(program: Program) 
 @pytest.mark.thorough
 def test_the_tavern_with_the_starter_model(program: Program, starter_model: Path, starter_embed: Path) -> None:
     core_cases.check_the_tavern_with_the_starter_model(program)
+
+
+SPOKEN = "Who is it? *She listens.* Come in!"
+VOICES: Json = {
+    "start_node": "mira",
+    "nodes": [
+        {
+            "name": "mira",
+            "type": "GenerateAndSpeak",
+            "model": "speaks",
+            "voice": "slow-voice",
+            "min_sentence_chars": 4,
+            "default_exit": "bram",
+        },
+        {"name": "bram", "type": "Speak", "input": "mira", "voice": "fast-voice", "speaker_id": 2, "speed": 2.0},
+    ],
+}
+
+
+def spoken(program: Program) -> Json:
+    """Settings with a voice that is slower than what it says takes, and one that is faster."""
+    models = [
+        scripted(SPOKEN, name="speaks", tokens_per_s=200),
+        CatalogEntry(name="slow-voice", type="tts", engine="mock", mock=MockScript(real_time_factor=1 / 0.7)),
+        CatalogEntry(name="fast-voice", type="tts", engine="mock", mock=MockScript(real_time_factor=1 / 3)),
+    ]
+    return {**program.settings(models=models), "workflows": {"voices": VOICES}}
+
+
+@pytest.mark.thorough
+def test_voices_are_heard_as_they_were_sent(program: Program) -> None:
+    turns = program.run("voices", spoken(program))
+    samples = len("Who is it?" + "Come in!") * LETTER_MS * SAMPLE_RATE // 1000
+    for turn, steps in zip((1, 3), turns, strict=True):
+        slow, _fast = [step.pop("underruns") for step in steps]
+        assert slow > 0  # how often the fast one is late on a busy machine nobody can say
+        assert steps == [
+            {"node": "mira", "turn": turn, "sample_rate": SAMPLE_RATE, "samples": samples, "text": SPOKEN},
+            {"node": "bram", "turn": turn, "sample_rate": SAMPLE_RATE, "samples": samples // 2, "text": SPOKEN},
+        ]
 
 
 @pytest.mark.thorough
@@ -417,14 +460,17 @@ def test_what_a_destroyed_agent_was_asked_is_answered_though_the_session_ends(pr
     core_cases.check_what_a_destroyed_agent_was_asked_is_answered_though_the_session_ends(program)
 
 
+@pytest.mark.thorough
 def test_what_a_destroyed_agent_was_asked_is_answered_though_the_sidecar_dies(program: Program) -> None:
     program.run("left_killed")
 
 
+@pytest.mark.thorough
 def test_a_handler_of_the_end_begins_anew(program: Program) -> None:
     program.run("anew")
 
 
+@pytest.mark.thorough
 def test_nothing_is_called_behind_a_detach_in_a_callback(program: Program) -> None:
     program.run("detach_inside")
 
@@ -560,6 +606,11 @@ def test_a_launcher_whose_stdout_does_not_arrive(program: Program) -> None:
 )  # fmt: skip
 def test_no_two_threads_touch_one_thing_at_once(watched: Program, scenario: str) -> None:
     watched.run(scenario, cycles=4, seed=3, kills=5, timeout=300)
+
+
+@pytest.mark.thorough
+def test_threads_of_voices(watched: Program) -> None:
+    watched.run("voices", spoken(watched), timeout=300)
 
 
 @pytest.mark.thorough

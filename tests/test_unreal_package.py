@@ -478,7 +478,7 @@ def test_the_sample_has_the_files_of_the_tavern() -> None:
 
 def test_the_cast_of_the_sample_knows_everybody_who_speaks() -> None:
     workflow = json.loads((SAMPLE / "tavern.workflow.json").read_text(encoding="utf-8"))
-    speaks = {"Generate", "CannedResponse"}
+    speaks = {"Generate", "GenerateAndSpeak", "CannedResponse"}
     nodes = {node["name"] for node in workflow["nodes"]
              if node["type"] in speaks or node.get("send", "None") != "None"}  # fmt: skip
     code = (SAMPLE / "TavernActor.cpp").read_text(encoding="utf-8")

@@ -53,7 +53,7 @@ def test_the_sample_and_the_programs_of_the_pages_compile(tmp_path: Path) -> Non
     # A piece that looks at nothing that it got is no fault on a page.
     parts.append(f'#pragma GCC diagnostic ignored "-Wunused-parameter"\n{head[1]}')
     count = 0
-    for program in [*programs("getting-started.md"), *programs("from-code.md")]:
+    for program in [*programs("getting-started.md"), *programs("from-code.md"), *programs("voices.md")]:
         name = re.match(r"// (\w+\.h)\n", program)
         if name:
             (game / name[1]).write_text(program, encoding="utf-8")

@@ -114,7 +114,7 @@ def test_without_a_sidecar(program: Program, kind: str) -> None:
     program.run(*named(kind))
 
 
-@pytest.mark.parametrize("name", with_their_own("HubTests", "AgentTests", "PlayTests"))
+@pytest.mark.parametrize("name", with_their_own("HubTests", "AgentTests", "PlayTests", "VoiceTests"))
 def test_with_a_sidecar(program: Program, name: str) -> None:
     print(program.run(name))
 

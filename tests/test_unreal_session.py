@@ -140,6 +140,7 @@ def test_one_fault_by_itself_is_healed(program: Program, schedule: Schedule) -> 
     session_cases.check_one_fault_by_itself_is_healed(program, schedule)
 
 
+@pytest.mark.thorough
 def test_a_sidecar_that_stands_still_is_noticed_and_taken_up_again(program: Program, tmp_path: Path) -> None:
     session_cases.check_a_sidecar_that_stands_still_is_noticed_and_taken_up_again(program, tmp_path)
 

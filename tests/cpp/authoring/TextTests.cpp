@@ -285,6 +285,52 @@ PARLEY_TEST(SkipEndsALineAndThenThePause)
     Checks::That(!Lines.Skip(), "nothing is left");
 }
 
+PARLEY_TEST(HeldLinesAppearAsTheyAreHeard)
+{
+    DialogueLines Lines;
+    Lines.ElementsPerSecond = 0;
+    Lines.GapSeconds = 0;
+    Lines.Take(nullptr, 1, 1, "mira", "Wait e\u0301 ", true, false, true);
+    Lines.Take(nullptr, 1, 1, "mira", "there.", true, true);
+    Lines.Take(nullptr, 1, 2, "bram", "Ho!", false, true);
+    const auto Shown = [&Lines](std::int64_t Heard, double Seconds)
+    {
+        const DialogueLines::Line Line = Lines.Lines()[0];
+        Lines.Follow(Line, Heard, Seconds);
+        Lines.Advance(Seconds);
+        return std::string(Line->Shown());
+    };
+    Checks::Equal("", Shown(-1, 0.1), "nothing came of its voice");
+    Checks::Equal("", Shown(0, 0.1), "nothing is heard");
+    Checks::Equal("Wait ", Shown(5, 0.1), "a word");
+    Checks::Equal("Wait ", Shown(6, 0.1), "no letter without its mark");
+    Checks::Equal("Wait e\u0301 ", Shown(9, 0.1), "a sentence");
+    Checks::Equal("Wait e\u0301 ", Shown(5, 0.1), "what is shown stays");
+    Checks::Equal("mira", Lines.Current()->Speaker, "the next one waits");
+    Checks::Equal("Wait e\u0301 there.", Shown(-1, 0.1), "its voice is over");
+    Checks::That(Lines.Lines()[0]->IsDone() && Lines.Lines()[1]->IsDone(), "all is shown");
+    // Nobody waits for ever for a voice that never comes, from the moment on at which all of the text is there.
+    Lines.Take(nullptr, 2, 1, "mira", "Now ", true, false, true);
+    Lines.Advance(0.1);
+    const DialogueLines::Line Voiceless = Lines.Lines().back();
+    Lines.Follow(Voiceless, -1, 9);
+    Checks::That(Voiceless->IsHeld(), "more text may come");
+    Lines.Take(nullptr, 2, 1, "mira", "then.", true, true);
+    Lines.Follow(Voiceless, -1, 2.9);
+    Checks::That(Voiceless->IsHeld(), "it waits");
+    Lines.Follow(Voiceless, -1, 0.2);
+    Lines.Advance(0.1);
+    Checks::Equal("Now then.", std::string(Voiceless->Shown()), "it has waited long enough");
+    Lines.Take(nullptr, 3, 1, "mira", "Skipped.", false, true, true);
+    Lines.Advance(0.1);
+    Checks::That(Lines.Skip() && Lines.Lines().back()->IsDone(), "a line that is held can be skipped");
+    Lines.Take(nullptr, 4, 1, "mira", "Freed.", false, true, true);
+    Lines.Advance(0.1);
+    Lines.Release(Lines.Lines().back());
+    Lines.Advance(0.1);
+    Checks::That(Lines.Lines().back()->IsDone(), "or be let go");
+}
+
 PARLEY_TEST(OldLinesGo)
 {
     DialogueLines Lines;

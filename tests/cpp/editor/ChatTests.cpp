@@ -109,6 +109,21 @@ PARLEY_TEST(SeveralSpeakersStreamOutsideOfPlay)
     Check(Contains(Said(Chat), "> What do rooms cost?"), "what was said is still there");
 }
 
+PARLEY_TEST(HowMuchSoundComesIsShown)
+{
+    Sidecar With(Given);
+    ChatModel Chat(With.Core);
+    Chat.Begin(Parsed(
+        "{\"start_node\": \"note\", \"nodes\": [{\"name\": \"note\", \"type\": \"Transform\", \"template\": "
+        "\"Good evening, friend.\", \"default_exit\": \"aloud\"}, {\"name\": \"aloud\", \"type\": \"Speak\", "
+        "\"input\": \"note\", \"voice\": \"mock-voice\"}]}"));
+    Check(Chat.Say("Hello."), "said");
+    Answered(With, Chat, 1);
+    const std::vector<ChatLine> Lines = Of(Chat, ChatLineKind::Sound);
+    Equal(1, static_cast<long long>(Lines.size()), "lines of sound:\n" + Said(Chat));
+    Equal("\xE2\x99\xAA aloud: 1.3 s of sound", Lines[0].Shown(), "21 letters of 60 ms");
+}
+
 PARLEY_TEST(ATurnIsCancelled)
 {
     Sidecar With(Given);

@@ -255,6 +255,27 @@ PARLEY_TEST(ModelsArePickedOnceTheyAreKnown)
     Check(Field(Model, 0, "model").Choices->IsMissing, "kept and red");
 }
 
+PARLEY_TEST(VoicesAndTheirSpeakersArePicked)
+{
+    Desk Asset("{\"nodes\":[{\"name\":\"mira\",\"type\":\"GenerateAndSpeak\",\"voice\":\"gone\"}]}");
+    WorkflowInspectorModel Model(Asset, Codec());
+    Check(!Field(Model, 0, "speaker_id").Choices, "a number, while no voice is known");
+    Model.SetModels({{"small", "language"}, {"deep", "tts", {"low", "high"}}});
+    FieldRow& Voice = Field(Model, 0, "voice");
+    Equal("(none)|deep|gone (missing)", Joined(Voice.Choices->Labels), "the voices");
+    Check(Voice.Choices->IsMissing, "one that the catalog does not have is red");
+    Check(!Field(Model, 0, "speaker_id").Choices, "of such a voice nobody knows the speakers");
+    Check(Model.SetText(Voice, "deep"), "picked");
+    const FieldRow& Speaker = Field(Model, 0, "speaker_id");
+    Check(Speaker.Control == FieldControl::Integer && Speaker.Choices, "then they are known");
+    Equal("0: low|1: high", Joined(Speaker.Choices->Labels), "the speakers");
+    Equal(0, Speaker.Choices->Selected, "the first is the default");
+    Check(Model.SetTyped(Speaker, Speaker.Choices->Values[1]), "picked");
+    Check(*Asset.Node("mira").Find("speaker_id") == Json::Integer(1), "stored as a number");
+    Check(Model.SetTyped(Field(Model, 0, "speaker_id"), "7"), "another voice's");
+    Check(Field(Model, 0, "speaker_id").Choices->IsMissing, "kept and red");
+}
+
 PARLEY_TEST(VariablesAreMadeAndPicked)
 {
     Desk Asset("{\"nodes\":[{\"name\":\"pick\",\"type\":\"ConditionalInstruction\"}]}");

@@ -6,6 +6,7 @@
 #include "Misc/Paths.h"
 #include "ParleyAgentComponent.h"
 #include "ParleyBlueprintLibrary.h"
+#include "ParleyVoiceComponent.h"
 #include "ParleyWorkflow.h"
 
 namespace TavernLocal
@@ -30,6 +31,9 @@ ATavernActor::ATavernActor()
     Agent = CreateDefaultSubobject<UParleyAgentComponent>(TEXT("Agent"));
     Dialogue = CreateDefaultSubobject<UParleyDialogueComponent>(TEXT("Dialogue"));
     Dialogue->PlayerName = TEXT("Guest");
+    Dialogue->bFollowVoice = true;
+    Voice = CreateDefaultSubobject<UParleyVoiceComponent>(TEXT("Voice"));
+    RootComponent = Voice;
 }
 
 void ATavernActor::BeginPlay()

@@ -10,6 +10,7 @@
 
 class UDialogueCast;
 class UParleyAgentComponent;
+class UParleyVoiceComponent;
 
 /**
  * Put it into a level and press Play: it says First Line, and what is answered appears on the screen. Say Line says more; a
@@ -30,6 +31,10 @@ public:
     /** The lines in the order in which they are to be read. Without a cast it takes the one of the sample. */
     UPROPERTY(VisibleAnywhere, BlueprintReadOnly, Category = "Tavern")
     TObjectPtr<UParleyDialogueComponent> Dialogue;
+
+    /** What the speakers say aloud, one after the other. */
+    UPROPERTY(VisibleAnywhere, BlueprintReadOnly, Category = "Tavern")
+    TObjectPtr<UParleyVoiceComponent> Voice;
 
     /** What the guest says first. Empty: nothing. */
     UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Tavern")

@@ -3,11 +3,9 @@
 
 #include "Components/AudioComponent.h"
 #include "Core/CoreAgent.h"
-#include "Core/VoiceFrame.h"
-#include "DialogueCast.h"
+#include "Core/Generated/Messages.h"
 #include "ParleyText.h"
 #include "ParleyVoiceComponent.h"
-#include "ParleyWorkflow.h"
 
 #include <cmath>
 #include <cstring>
@@ -26,12 +24,21 @@ class UVoiceNotes : public UObject
 
 public:
     void TakeStart(const FString&) { Told.push_back("began"); }
-    void TakeEnd(const FString&) { Told.push_back("ended"); }
+    void TakeEnd(const FString&)
+    {
+        Told.push_back(Now == 0.0f ? "ended" : "ended with an open mouth");
+    }
     void TakeSentence(const FString&, const FString& Sentence) { Told.push_back(Parley::ToUtf8(Sentence)); }
-    void TakeLoudness(const FString&, float Loudness) { Loudest = Loudness > Loudest ? Loudness : Loudest; }
+    void TakeLoudness(const FString&, float Loudness)
+    {
+        That(!Told.empty() && Told.back().find("ended") == std::string::npos, "loudness within a line");
+        Now = Loudness;
+        Loudest = Loudness > Loudest ? Loudness : Loudest;
+    }
     void TakeUnderrun(const FString&, int32 Count) { Underruns = Count; }
 
     std::vector<std::string> Told;
+    float Now = 0.0f;
     float Loudest = 0.0f;
     int Underruns = 0;
 };
@@ -83,27 +90,30 @@ struct FMouth
         }
     }
 
-    void Format(std::int64_t Turn, int Step)
+    void Format(std::int64_t Turn, std::int64_t Step, std::int64_t SampleRate = Rate)
     {
-        Parley::VoiceFrame Frame;
-        Frame.IsFormat = true;
-        Frame.AgentId = "a";
-        Frame.TurnId = Turn;
-        Frame.Step = Step;
-        Frame.NodeName = "mira";
-        Frame.SampleRate = Rate;
-        Voice->Take(Frame, nullptr, 0);
+        Parley::Messages::AudioFormat What;
+        What.AgentId = "a";
+        What.TurnId = Turn;
+        What.Step = Step;
+        What.NodeName = "mira";
+        What.SampleRate = SampleRate;
+        Voice->Take(What);
     }
 
-    void Part(std::int64_t Turn, int Step, int Index, bool bIsFinal, int First, int Count, const TCHAR* Sentence = TEXT(""))
+    void Part(std::int64_t Turn, std::int64_t Step, int Index, bool bIsFinal, int First, int Count, const char* Sentence = nullptr)
     {
-        Parley::VoiceFrame Frame;
-        Frame.AgentId = "a";
-        Frame.TurnId = Turn;
-        Frame.Step = Step;
-        Frame.NodeName = "mira";
-        Frame.Index = Index;
-        Frame.IsFinal = bIsFinal;
+        Parley::Messages::AudioChunk What;
+        What.AgentId = "a";
+        What.TurnId = Turn;
+        What.Step = Step;
+        What.NodeName = "mira";
+        What.Index = Index;
+        What.IsFinal = bIsFinal;
+        if (Sentence != nullptr)
+        {
+            What.Text = Sentence;
+        }
         std::vector<uint8> Pcm;
         for (int At = First; At < First + Count; At++)
         {
@@ -111,7 +121,8 @@ struct FMouth
             Pcm.push_back(static_cast<uint8>(Sample & 0xFF));
             Pcm.push_back(static_cast<uint8>(Sample >> 8));
         }
-        Voice->Take(Frame, Pcm.data(), static_cast<int64>(Pcm.size()), Sentence);
+        What.Envelope.assign(static_cast<std::size_t>((Count + 479) / 480), 0.5);
+        Voice->Take(Parley::SoundChunk{What, Pcm.empty() ? nullptr : Pcm.data(), Pcm.size()});
     }
 
     void CheckHeard(std::size_t From, int Count, const std::string& What)
@@ -168,7 +179,8 @@ PARLEY_TEST(SpeakerTests, LinesAreHeardWholeAtAnySpeed)
         }
         Mouth.CheckHeard(0, 4 * Rate, "at " + std::to_string(Speed));
         That((Mouth.Notes->Underruns > 0) == (Speed < 1.0), "holes at " + std::to_string(Speed));
-        That(Mouth.Notes->Loudest > 0.3f && Mouth.Notes->Loudest <= 1.0f, "loudness");
+        That(Mouth.Notes->Loudest == 0.5f, "loudness");
+        Equal(Mouth.Notes->Underruns, Mouth.Voice->GetUnderruns(), "holes of all lines");
         That(!Mouth.Voice->IsSpeaking() && Mouth.Voice->GetLoudness() == 0.0f, "silent afterwards");
     }
 }
@@ -181,12 +193,12 @@ PARLEY_TEST(SpeakerTests, LinesWaitForEachOtherAndSayTheirSentences)
     Mouth.Format(1, 1);
     Mouth.Format(1, 1);
     Mouth.Format(1, 2);
-    Mouth.Part(1, 2, 0, true, 0, Rate, TEXT("Three."));
+    Mouth.Part(1, 2, 0, true, 0, Rate, "Three.");
     Mouth.Run(0.016);
     That(Mouth.Notes->Told.empty(), "the first has not come yet");
-    Mouth.Part(1, 1, 0, false, 0, Rate, TEXT("One."));
+    Mouth.Part(1, 1, 0, false, 0, Rate, "One.");
     Mouth.Part(1, 1, 0, false, 0, Rate);
-    Mouth.Part(1, 1, 1, true, Rate, Rate, TEXT("Two."));
+    Mouth.Part(1, 1, 1, true, Rate, Rate, "Two.");
     Mouth.Run(4);
     Texts("began|One.|Two.|ended|began|Three.|ended", Mouth.Notes->Told, "one after the other");
     Mouth.CheckHeard(2 * Rate, Rate, "the second");
@@ -270,66 +282,103 @@ PARLEY_TEST(SpeakerTests, ALineWhoseEndWasDroppedEnds)
     Mouth.CheckHeard(5 * Rate + 100, 1000, "a turn that failed is heard as far as it came");
 }
 
+PARLEY_TEST(SpeakerTests, SentencesAreSaidWhenTheyAreHeard)
+{
+    Alone();
+    FGame Game;
+    FMouth Mouth(Game);
+    Mouth.Format(1, 1);
+    Mouth.Part(1, 1, 0, false, 0, Rate, "One. ");
+    Mouth.Part(1, 1, 1, false, 0, 0, "* ");
+    Mouth.Part(1, 1, 2, false, Rate, Rate, "Two. ");
+    Mouth.Part(1, 1, 3, false, 0, 0, "\u2026");
+    Mouth.Part(1, 1, 4, true, 0, 0);
+    Mouth.Run(0.05);
+    Texts("began", Mouth.Notes->Told, "what the mixer has asked for is heard a moment later");
+    Equal(0, static_cast<std::int64_t>(Mouth.Voice->HeardOf("a", 1, 1)), "characters");
+    Equal(-1, static_cast<std::int64_t>(Mouth.Voice->HeardOf("a", 1, 2)), "characters of another step");
+    Equal(-1, static_cast<std::int64_t>(Mouth.Voice->HeardOf("b", 1, 1)), "characters of another agent");
+    Mouth.Run(0.9);
+    Texts("began|One. ", Mouth.Notes->Told, "the second has come and is not heard");
+    Text("One. ", Mouth.Voice->GetSentence(), "the sentence");
+    Equal(5, static_cast<std::int64_t>(Mouth.Voice->HeardOf("a", 1, 1)), "characters");
+    That(Mouth.Notes->Now == 0.5f && Mouth.Voice->GetLoudness() == 0.5f, "loudness");
+    Mouth.Run(0.3);
+    Texts("began|One. |* |Two. ", Mouth.Notes->Told, "the second");
+    Mouth.Run(0.8);
+    Texts("began|One. |* |Two. ", Mouth.Notes->Told, "it is not over before all is heard");
+    Mouth.Run(0.2);
+    Texts("began|One. |* |Two. |\u2026|ended", Mouth.Notes->Told, "what has no sound at the end");
+    That(Mouth.Voice->HeardOf("a", 1, 1) > 100, "all is heard");
+    Text("", Mouth.Voice->GetSentence(), "no sentence");
+    Mouth.CheckHeard(0, 2 * Rate, "all of it");
+}
+
+PARLEY_TEST(SpeakerTests, ALineWithoutSoundIsOverInOneFrame)
+{
+    Alone();
+    FGame Game;
+    FMouth Mouth(Game);
+    Mouth.Format(1, 1);
+    Mouth.Part(1, 1, 0, false, 0, 0, "* ");
+    Mouth.Part(1, 1, 1, false, 0, 0, "\u2026");
+    Mouth.Part(1, 1, 2, true, 0, 0);
+    Mouth.Format(1, 2);
+    Mouth.Part(1, 2, 0, true, 0, 480, "Yes.");
+    Game.Frame(0.016);
+    Texts("began|* |\u2026|ended|began", Mouth.Notes->Told, "and the next one begins");
+    Mouth.Format(1, 3);
+    Mouth.Voice->EndTurn(1, false);
+    Mouth.Run(1);
+    Texts("began|* |\u2026|ended|began|Yes.|ended", Mouth.Notes->Told, "a line of which nothing came is none");
+}
+
+PARLEY_TEST(SpeakerTests, OfALineThatIsStoppedNothingMoreIsTold)
+{
+    Alone();
+    FGame Game;
+    FMouth Mouth(Game);
+    Mouth.Format(1, 1);
+    Mouth.Part(1, 1, 0, false, 0, 2 * Rate, "One. ");
+    Mouth.Part(1, 1, 1, false, 0, Rate, "Two. ");
+    Mouth.Format(1, 2);
+    Mouth.Part(1, 2, 0, true, 0, 0, "Three. ");
+    Mouth.Run(0.5);
+    That(Mouth.Notes->Now == 0.5f, "it is loud");
+    Mouth.Voice->EndTurn(1, true);
+    Mouth.Run(0.5);
+    Texts("began|One. |ended", Mouth.Notes->Told, "neither its sentences nor the next line's");
+    That(Mouth.Voice->HeardOf("a", 1, 2) > 100, "nobody waits for what is stopped");
+}
+
+PARLEY_TEST(SpeakerTests, EachLineHasItsOwnRate)
+{
+    Alone();
+    FGame Game;
+    FMouth Mouth(Game);
+    Mouth.Format(1, 1);
+    Mouth.Part(1, 1, 0, true, 0, Rate);
+    Mouth.Format(1, 2, 16000);
+    Mouth.Part(1, 2, 0, true, 0, 16000);
+    Mouth.Run(0.2);
+    UAudioComponent* Audio = Mouth.Voice->GetOwner()->FindComponentByClass<UAudioComponent>();
+    const auto RateNow = [Audio] { return static_cast<std::int64_t>(Cast<USoundWave>(Audio->Sound.Get())->GetSampleRateForCurrentPlatform()); };
+    Equal(Rate, RateNow(), "of the first");
+    Mouth.Run(1.1);
+    Equal(16000, RateNow(), "of the second");
+    Mouth.Run(1.2);
+    Texts("began|ended|began|ended", Mouth.Notes->Told, "both are heard");
+    Mouth.CheckHeard(Rate, 16000, "the second");
+}
+
 PARLEY_TEST(SpeakerTests, FormatsThatCannotBePlayedAreSaid)
 {
     Alone();
     FGame Game;
     FMouth Mouth(Game);
-    Parley::VoiceFrame Odd;
-    Odd.IsFormat = true;
-    Odd.AgentId = "a";
-    Odd.SampleRate = Rate;
-    Odd.Encoding = "opus";
-    Mouth.Voice->Take(Odd, nullptr, 0);
-    Odd.Encoding = std::string(Parley::VoiceFrame::Encoding16);
-    Odd.SampleRate = 5;
-    Mouth.Voice->Take(Odd, nullptr, 0);
+    Mouth.Format(1, 1, 5);
     Mouth.Part(1, 1, 0, true, 0, 10);
     Mouth.Run(0.1);
-    Equal(1, CountLog(ELogVerbosity::Warning, "opus"), "an encoding");
-    Equal(1, CountLog(ELogVerbosity::Warning, "cannot be played"), "a rate");
-}
-
-PARLEY_TEST(SpeakerTests, EverySpeakerHasItsVoice)
-{
-    Alone();
-    FGame Game;
-    UParleyAgentComponent* Agent = Game.CharacterOf("Inn", UParleyWorkflow::EmptyJson);
-    UParleyVoiceComponent* Mira = Game.Add<UParleyVoiceComponent>(Agent->GetOwner());
-    Mira->Speaker = TEXT("mira");
-    UParleyVoiceComponent* Anybody = Game.Add<UParleyVoiceComponent>(Game.Spawn("Room"));
-    Anybody->SetAgent(Agent);
-    UDialogueCast* Cast = NewObject<UDialogueCast>();
-    FDialogueSpeaker Bram;
-    Bram.NodeName = TEXT("bram");
-    Bram.VoiceVolume = 0.5f;
-    Bram.VoiceAttenuation = NewObject<USoundAttenuation>();
-    Cast->Speakers.Add(Bram);
-    Anybody->Cast = Cast;
-    UVoiceNotes* OfMira = NewObject<UVoiceNotes>();
-    UVoiceNotes* OfRoom = NewObject<UVoiceNotes>();
-    Mira->OnStarted.AddDynamic(OfMira, &UVoiceNotes::TakeStart);
-    Anybody->OnStarted.AddDynamic(OfRoom, &UVoiceNotes::TakeStart);
-    for (const char* Name : {"mira", "bram"})
-    {
-        Parley::VoiceFrame Frame;
-        Frame.IsFormat = true;
-        Frame.AgentId = Agent->GetAgent()->GetAgentId();
-        Frame.NodeName = Name;
-        Frame.SampleRate = Rate;
-        Agent->TakeSound(Frame, nullptr, 0, FString());
-        Frame.IsFormat = false;
-        Frame.Index = 0;
-        Frame.IsFinal = true;
-        const uint8 Pcm[200] = {};
-        Agent->TakeSound(Frame, Pcm, sizeof(Pcm), FString());
-        Frame.AgentId = "another";
-        Agent->TakeSound(Frame, Pcm, sizeof(Pcm), FString());
-    }
-    Game.Frame();
-    Texts("began", OfMira->Told, "Mira's");
-    Texts("began", OfRoom->Told, "the room's");
-    UAudioComponent* Audio = Anybody->GetOwner()->FindComponentByClass<UAudioComponent>();
-    That(Audio != nullptr && Audio->VolumeMultiplier == 0.5f && Audio->AttenuationSettings == Bram.VoiceAttenuation, "as the cast says");
-    That(Audio->GetAttachParent() == Anybody, "where the voice is");
+    Equal(1, CountLog(ELogVerbosity::Warning, "a voice cannot be played: a voice has 1,000 to 384,000 samples a second"), "a rate");
+    Equal(0, static_cast<std::int64_t>(Mouth.Notes->Told.size()), "nothing is heard");
 }

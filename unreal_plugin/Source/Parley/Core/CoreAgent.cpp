@@ -52,6 +52,11 @@ std::int64_t CoreAgent::GetTurnId() const noexcept
     return Current != nullptr ? Current->TurnId : 0;
 }
 
+bool CoreAgent::HasVoice(std::string_view NodeName) const
+{
+    return !Turn::TextOf(Turn::NodeOf(*Workflow, NodeName), "voice").empty();
+}
+
 // ---- speaking ----
 
 SayOutcome CoreAgent::Say(std::string Text, TurnCallback Ended, LineId* Line)

@@ -43,6 +43,15 @@ enum class AgentState
 /// Names one line that was said, among all lines of all agents; 0 names none.
 using LineId = std::uint64_t;
 
+/// A chunk of a voice with its samples, as long as the call that hands it over.
+struct PARLEY_CORE_API SoundChunk
+{
+    const Messages::AudioChunk& Chunk;
+    /// As the AudioFormat of the step says they are written; null: there are none.
+    const std::uint8_t* Samples;
+    std::size_t Bytes;
+};
+
 /// Hears the end of one line, whatever its status. Called once, in ParleyCore::Update or in what ended it.
 using TurnCallback = std::function<void(const Messages::TurnComplete&)>;
 
@@ -73,6 +82,10 @@ public:
     Handlers<const Messages::TurnComplete&> TurnCompleted;
     /// A model called a tool. Whoever answers later keeps the call.
     Handlers<const std::shared_ptr<ToolCall>&> ToolCalled;
+    /// How the sound of one step of the turn that runs is written; its chunks come next.
+    Handlers<const Messages::AudioFormat&> SoundStarted;
+    /// Sound of the turn that runs. Of one that the game has cancelled nothing more comes.
+    Handlers<const SoundChunk&> Sound;
     /// Something that a node did beside speaking, tool calls too.
     Handlers<const Messages::NodeEvent&> NodeHappened;
     /// The sidecar refused to make it.
@@ -105,6 +118,8 @@ public:
     bool IsBusy() const noexcept { return Current != nullptr || Next != nullptr; }
     /// The turn that runs; 0: none, or it has not begun.
     std::int64_t GetTurnId() const noexcept;
+    /// Whether a node of the workflow has a voice, be it one that cannot be loaded.
+    bool HasVoice(std::string_view NodeName) const;
 
     // ---- speaking ----
 
@@ -179,8 +194,9 @@ private:
     void FailWaiting(const Fault& Why);
     void DoLater(std::unique_ptr<Ask> What);
     void PutBack(std::vector<std::unique_ptr<Ask>> All);
-    void Take(const Push& What);
+    void Take(const Push& What, const std::vector<std::uint8_t>& Payload);
     bool IsOfTurn(std::int64_t TurnId) const;
+    bool IsHeard(std::int64_t TurnId) const;
     void TellIdle();
     void Send(std::shared_ptr<Turn> What);
     void Refused(const std::shared_ptr<Turn>& What, const Fault* Why);

@@ -73,7 +73,7 @@ void CoreAgent::PutBack(std::vector<std::unique_ptr<Ask>> All)
     Later.insert(Later.begin(), std::make_move_iterator(All.begin()), std::make_move_iterator(All.end()));
 }
 
-void CoreAgent::Take(const Push& What)
+void CoreAgent::Take(const Push& What, const std::vector<std::uint8_t>& Payload)
 {
     if (State == AgentState::Destroyed)
     {
@@ -95,6 +95,25 @@ void CoreAgent::Take(const Push& What)
     {
         TakeEvent(*Event);
     }
+    else if (const Messages::AudioChunk* Chunk = As<Messages::AudioChunk>(&What))
+    {
+        if (IsHeard(Chunk->TurnId))
+        {
+            Sound.Raise(SoundChunk{*Chunk, Payload.empty() ? nullptr : Payload.data(), Payload.size()});
+        }
+    }
+    else if (const Messages::AudioFormat* Format = As<Messages::AudioFormat>(&What))
+    {
+        if (IsHeard(Format->TurnId))
+        {
+            SoundStarted.Raise(*Format);
+        }
+    }
+}
+
+bool CoreAgent::IsHeard(std::int64_t TurnId) const
+{
+    return IsOfTurn(TurnId) && !Current->IsCancelled;
 }
 
 bool CoreAgent::IsOfTurn(std::int64_t TurnId) const
@@ -196,8 +215,10 @@ void CoreAgent::CancelTurn(const std::shared_ptr<Turn>& Which)
     if (What == Next)
     {
         DropQueued();
+        return;
     }
-    else if (What == Current && !Inside->IsConnected())
+    What->IsCancelled = true;
+    if (What == Current && !Inside->IsConnected())
     {
         What->IsToBeCancelled = true;
     }

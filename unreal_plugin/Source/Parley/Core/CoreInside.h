@@ -121,7 +121,6 @@ struct CoreInside final : std::enable_shared_from_this<CoreInside>, IFrameSink, 
     Handlers<> Back;
     Handlers<const std::string&> GaveUp;
     Handlers<const Push&> Pushed;
-    Handlers<const SoundPush&> Sound;
     Handlers<bool> LinkChanged;
 
     // Only where the sidecar is found may change, and only while there is none.
@@ -140,7 +139,7 @@ struct CoreInside final : std::enable_shared_from_this<CoreInside>, IFrameSink, 
     std::vector<KeptRequest> Made;
     std::vector<Told> ToTell;
     std::vector<std::shared_ptr<CoreAgent>> Agents;
-    std::map<std::string, std::shared_ptr<CoreAgent>> ById;
+    std::map<std::string, std::shared_ptr<CoreAgent>, std::less<>> ById;
     std::vector<DoneCallback> Starting;
     std::vector<std::function<void()>> Ending;
     std::vector<std::shared_ptr<Undertaker>> Undertakers;

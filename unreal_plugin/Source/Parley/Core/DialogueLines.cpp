@@ -7,6 +7,13 @@
 namespace Parley
 {
 
+namespace DialogueLinesLocal
+{
+
+constexpr double VoicePatienceSeconds = 3;
+
+} // namespace DialogueLinesLocal
+
 DialogueLine::DialogueLine(
     int LineNumber,
     const void* WhoseTurn,
@@ -42,7 +49,8 @@ void DialogueLines::Take(
     std::string_view Speaker,
     std::string_view Text,
     bool IsDelta,
-    bool IsFinal)
+    bool IsFinal,
+    bool IsHeld)
 {
     DialogueLine* Known = Find(Source, TurnId, Step);
     if (Known == nullptr)
@@ -53,6 +61,7 @@ void DialogueLines::Take(
         }
         Kept.push_back(std::make_shared<DialogueLine>(Made++, Source, TurnId, Step, Speaker, ElementsPerSecond));
         Known = Kept.back().get();
+        Known->Writer.Limit = IsHeld ? 0 : Typewriter::NoLimit;
     }
     if (IsDelta)
     {
@@ -62,6 +71,26 @@ void DialogueLines::Take(
     {
         Known->Writer.Set(Text, IsFinal);
     }
+}
+
+void DialogueLines::Follow(const Line& Which, std::int64_t HeardBytes, double Seconds)
+{
+    if (HeardBytes >= 0)
+    {
+        Which->IsVoiced = true;
+        Which->Writer.Limit = static_cast<std::size_t>(HeardBytes);
+        return;
+    }
+    Which->WaitedSeconds += Which->IsFinal() ? Seconds : 0;
+    if (Which->IsVoiced || Which->WaitedSeconds > DialogueLinesLocal::VoicePatienceSeconds)
+    {
+        Release(Which);
+    }
+}
+
+void DialogueLines::Release(const Line& Which)
+{
+    Which->Writer.Limit = Typewriter::NoLimit;
 }
 
 void DialogueLines::EndTurn(const void* Source, std::int64_t TurnId)

@@ -46,11 +46,17 @@ public:
     bool IsFinal() const noexcept { return Writer.IsComplete(); }
     /// The character says nothing more, and all is shown.
     bool IsDone() const noexcept { return Writer.IsDone(); }
+    /// It waits for its voice: no more of it is shown than was heard. See DialogueLines::Follow.
+    bool IsHeld() const noexcept { return Writer.Limit != Typewriter::NoLimit; }
 
 private:
     friend class DialogueLines;
 
     Typewriter Writer;
+    /// Its voice began to speak.
+    bool IsVoiced = false;
+    /// So long all of it is there and nothing was heard.
+    double WaitedSeconds = 0;
 };
 
 /// The lines of a talk, shown one after the other, each character by character.
@@ -95,7 +101,8 @@ public:
     Line Add(std::string_view Text);
 
     /// A frame of an answer. `Source`: whose turn it is, since turns of several agents may have one number. `IsDelta`: the
-    /// text goes behind what came before; else it is the whole text. `IsFinal`: the step says nothing more.
+    /// text goes behind what came before; else it is the whole text. `IsFinal`: the step says nothing more. `IsHeld`: a
+    /// line that begins with it waits for its voice: call Follow in each frame.
     void Take(
         const void* Source,
         std::int64_t TurnId,
@@ -103,7 +110,15 @@ public:
         std::string_view Speaker,
         std::string_view Text,
         bool IsDelta,
-        bool IsFinal);
+        bool IsFinal,
+        bool IsHeld = false);
+
+    /// Show as much of a line that is held as is heard of it: so many bytes; -1: nothing came of its voice yet, or nothing
+    /// more is to be heard. A line that is there whole does not wait for ever: `Seconds` since the last call.
+    void Follow(const Line& Which, std::int64_t HeardBytes, double Seconds);
+
+    /// A line waits for no voice any more.
+    void Release(const Line& Which);
 
     /// The turn is over: what it left unfinished stays as it is.
     void EndTurn(const void* Source, std::int64_t TurnId);

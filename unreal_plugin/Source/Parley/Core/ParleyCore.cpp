@@ -29,7 +29,7 @@ ParleyCore::ParleyCore(CoreOptions Options) : ParleyCore(std::make_shared<CoreIn
 
 ParleyCore::ParleyCore(std::shared_ptr<CoreInside> Made)
     : StateChanged(Made->StateChanged), Gone(Made->Gone), Back(Made->Back), GaveUp(Made->GaveUp), Pushed(Made->Pushed),
-      Sound(Made->Sound), LinkChanged(Made->LinkChanged), Inside(std::move(Made))
+      LinkChanged(Made->LinkChanged), Inside(std::move(Made))
 {
 }
 

@@ -25,16 +25,6 @@ namespace Parley
 class ParleySession;
 struct CoreInside;
 
-/// A push with its binary part, as long as the call that hands it over.
-struct PARLEY_CORE_API SoundPush
-{
-    /// The message.
-    const Push& What;
-    /// Part 4; null: there is none.
-    const std::uint8_t* Payload;
-    std::size_t PayloadBytes;
-};
-
 /// Starts or finds a sidecar, keeps it alive, and gives every next one what the last one had: session settings,
 /// storages, pinned models, and the agents with their dialog, variables and changed parameters. Call Update once a
 /// frame: events and callbacks come in it, and in the call that causes them where Start, Stop, or Destroy or Cancel of an
@@ -62,8 +52,6 @@ public:
     Handlers<const std::string&>& GaveUp;
     /// Everything that the sidecar sends unasked, also what agents get: Progress, Warning and so on.
     Handlers<const Push&>& Pushed;
-    /// What comes with a binary part, and what a voice is like before it speaks.
-    Handlers<const SoundPush&>& Sound;
     /// The connection broke (false) or is there again (true), with nothing missing.
     Handlers<bool>& LinkChanged;
 

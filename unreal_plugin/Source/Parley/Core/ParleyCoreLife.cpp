@@ -3,7 +3,6 @@
 #include "Core/Numbers.h"
 #include "Core/ParleySession.h"
 #include "Core/Undertaker.h"
-#include "Core/VoiceFrame.h"
 
 #include <algorithm>
 #include <iterator>
@@ -17,18 +16,24 @@ namespace ParleyCoreLifeLocal
 
 constexpr double UnboundedMs = 1e9;
 
-std::string AgentIdOf(const Push& What)
+/// Whose it is; empty: no agent's.
+std::string_view AgentIdOf(const Push& What)
 {
-    if (const Messages::AnswerText* Text = As<Messages::AnswerText>(&What))
+    switch (What.Id())
     {
-        return Text->AgentId;
+        case MessageId::AnswerText:
+            return static_cast<const Messages::AnswerText&>(What).AgentId;
+        case MessageId::AudioChunk:
+            return static_cast<const Messages::AudioChunk&>(What).AgentId;
+        case MessageId::AudioFormat:
+            return static_cast<const Messages::AudioFormat&>(What).AgentId;
+        case MessageId::NodeEvent:
+            return static_cast<const Messages::NodeEvent&>(What).AgentId;
+        case MessageId::TurnComplete:
+            return static_cast<const Messages::TurnComplete&>(What).AgentId;
+        default:
+            return {};
     }
-    if (const Messages::TurnComplete* Complete = As<Messages::TurnComplete>(&What))
-    {
-        return Complete->AgentId;
-    }
-    const Messages::NodeEvent* Event = As<Messages::NodeEvent>(&What);
-    return Event != nullptr ? Event->AgentId : std::string();
 }
 
 } // namespace ParleyCoreLifeLocal
@@ -45,11 +50,7 @@ void CoreInside::OnPush(std::unique_ptr<Push> Said, std::vector<std::uint8_t> Pa
     if (Found != ById.end() && !Found->first.empty())
     {
         const std::shared_ptr<CoreAgent> Agent = Found->second;
-        Agent->Take(What);
-    }
-    if (!Payload.empty() || VoiceFrame::IsPart(What.TypeName()))
-    {
-        Sound.Raise(SoundPush{What, Payload.empty() ? nullptr : Payload.data(), Payload.size()});
+        Agent->Take(What, Payload);
     }
     const Messages::Gap* Gap = As<Messages::Gap>(&What);
     if (Gap != nullptr && Gap->Reason == Messages::GapReason::Dropped)

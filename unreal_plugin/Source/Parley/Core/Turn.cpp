@@ -20,29 +20,6 @@ LineId NextLine()
     return ++Last;
 }
 
-std::string TextOf(const Json* Node, std::string_view Name)
-{
-    const Json* Found = Node == nullptr ? nullptr : Node->Find(Name);
-    return Found != nullptr && Found->IsString() ? Found->AsText() : std::string();
-}
-
-const Json* NodeOf(const Json& Workflow, const std::string& Name)
-{
-    const Json* Nodes = Workflow.Find("nodes");
-    if (Nodes == nullptr)
-    {
-        return nullptr;
-    }
-    for (const Json& Node : Nodes->Items())
-    {
-        if (TextOf(&Node, "name") == Name)
-        {
-            return &Node;
-        }
-    }
-    return nullptr;
-}
-
 } // namespace TurnLocal
 
 Turn::Turn(std::string Words) : Line(TurnLocal::NextLine()), Text(std::move(Words))
@@ -65,6 +42,29 @@ void Turn::Take(const Messages::AnswerText& Frame)
     Step.Text += Frame.Text;
 }
 
+std::string Turn::TextOf(const Json* Node, std::string_view Name)
+{
+    const Json* Found = Node == nullptr ? nullptr : Node->Find(Name);
+    return Found != nullptr && Found->IsString() ? Found->AsText() : std::string();
+}
+
+const Json* Turn::NodeOf(const Json& Workflow, std::string_view Name)
+{
+    const Json* Nodes = Workflow.Find("nodes");
+    if (Nodes == nullptr)
+    {
+        return nullptr;
+    }
+    for (const Json& Node : Nodes->Items())
+    {
+        if (TextOf(&Node, "name") == Name)
+        {
+            return &Node;
+        }
+    }
+    return nullptr;
+}
+
 Messages::TurnComplete Turn::End(
     const std::string& AgentId,
     const Json& Workflow,
@@ -80,20 +80,20 @@ Messages::TurnComplete Turn::End(
         {
             continue;
         }
-        const Json* Node = TurnLocal::NodeOf(Workflow, Step.second.NodeName);
+        const Json* Node = NodeOf(Workflow, Step.second.NodeName);
         Messages::Output Output;
         Output.Step = Step.first;
         Output.NodeName = Step.second.NodeName;
-        Output.Slot = TurnLocal::TextOf(Node, "output_name");
+        Output.Slot = TextOf(Node, "output_name");
         if (Output.Slot.empty())
         {
             Output.Slot = Output.NodeName;
         }
         Output.Text = Step.second.Text;
         Output.Send = Messages::Send::Streamed;
-        Output.HistoryRole = TurnLocal::TextOf(Node, "history_role") == "None" ? Messages::HistoryRole::None
-                                                                               : Messages::HistoryRole::Assistant;
-        Output.HistoryName = TurnLocal::TextOf(Node, "history_name");
+        Output.HistoryRole = TextOf(Node, "history_role") == "None" ? Messages::HistoryRole::None
+                                                                    : Messages::HistoryRole::Assistant;
+        Output.HistoryName = TextOf(Node, "history_name");
         Outputs.push_back(std::move(Output));
     }
     Messages::TurnComplete Complete;
@@ -133,6 +133,7 @@ Json Turn::ToState() const
     State.Set("text", Json::String(Text));
     State.Set("turn_id", Json::Integer(TurnId));
     State.Set("said", std::move(Steps));
+    State.Set("is_cancelled", Json::Boolean(IsCancelled));
     State.Set("is_to_be_cancelled", Json::Boolean(IsToBeCancelled));
     return State;
 }
@@ -147,7 +148,8 @@ std::shared_ptr<Turn> Turn::FromState(const JsonRead& From)
     std::shared_ptr<Turn> Made = std::make_shared<Turn>(std::move(Text));
     Made->IsTakenOver = true;
     const Json* Steps = From.Get().Find("said");
-    if (!ReadNeeded(From, "turn_id", Made->TurnId) || !ReadNeeded(From, "is_to_be_cancelled", Made->IsToBeCancelled)
+    if (!ReadNeeded(From, "turn_id", Made->TurnId) || !ReadNeeded(From, "is_cancelled", Made->IsCancelled)
+        || !ReadNeeded(From, "is_to_be_cancelled", Made->IsToBeCancelled)
         || (Steps == nullptr && !From.Missing("said")))
     {
         return nullptr;

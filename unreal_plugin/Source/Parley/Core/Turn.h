@@ -31,6 +31,10 @@ public:
         ErrorCode Code,
         std::string_view Name,
         const std::string& Why) const;
+    /// A node of a workflow; null: there is none.
+    static const Json* NodeOf(const Json& Workflow, std::string_view Name);
+    /// What a node says of itself; empty where it does not, or there is none.
+    static std::string TextOf(const Json* Node, std::string_view Name);
     Json ToState() const;
     /// Null, and `From` has said why, where it cannot be read.
     static std::shared_ptr<Turn> FromState(const JsonRead& From);
@@ -45,6 +49,8 @@ public:
     TurnCallback Ended;
     /// An object of before had it said; whether the sidecar heard it nobody knows.
     bool IsTakenOver = false;
+    /// The game cancelled it: nobody listens any more.
+    bool IsCancelled = false;
     /// The game cancelled it while the sidecar could not be told.
     bool IsToBeCancelled = false;
 

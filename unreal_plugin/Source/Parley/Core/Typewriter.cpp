@@ -26,7 +26,7 @@ void Typewriter::Set(std::string_view Text, bool IsComplete)
     Complete = IsComplete;
     if (ElementsPerSecond <= 0)
     {
-        Length = Reach();
+        Length = (std::max)(Length, Reach());
     }
 }
 
@@ -36,7 +36,7 @@ void Typewriter::Append(std::string_view More, bool IsComplete)
     Complete = IsComplete;
     if (ElementsPerSecond <= 0)
     {
-        Length = Reach();
+        Length = (std::max)(Length, Reach());
     }
 }
 
@@ -68,6 +68,7 @@ bool Typewriter::Advance(double Seconds) noexcept
 bool Typewriter::SkipToEnd() noexcept
 {
     const std::size_t Before = Length;
+    Limit = NoLimit;
     Length = (std::max)(Length, Reach());
     Credit = 0;
     return Length != Before;
@@ -77,7 +78,7 @@ bool Typewriter::SkipToEnd() noexcept
 /// than that: much may wait to be shown, and more comes with every frame.
 std::size_t Typewriter::Next() const noexcept
 {
-    if (Length >= Whole.size())
+    if (Length >= (std::min)(Whole.size(), Limit))
     {
         return Nowhere;
     }
@@ -89,6 +90,10 @@ std::size_t Typewriter::Next() const noexcept
 /// How far may be shown: a last character that may still become another one is held back.
 std::size_t Typewriter::Reach() const noexcept
 {
+    if (Limit < Whole.size())
+    {
+        return TextElements::Boundary(Whole, Limit);
+    }
     return Complete ? Whole.size() : TextElements::Settled(Whole, Length);
 }
 

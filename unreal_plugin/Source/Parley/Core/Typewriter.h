@@ -20,8 +20,13 @@ public:
     /// A step is never longer than this, so that a game that stood still does not show all at once.
     static constexpr double LongestStep = 0.25;
 
+    /// What Limit is where there is none.
+    static constexpr std::size_t NoLimit = static_cast<std::size_t>(-1);
+
     /// Characters a second; 0 or less: all at once.
     double ElementsPerSecond = 0;
+    /// So many bytes of Text may be shown; what is shown already stays.
+    std::size_t Limit = NoLimit;
 
     explicit Typewriter(double ElementsASecond) noexcept;
 
@@ -42,7 +47,7 @@ public:
     void Append(std::string_view More, bool IsComplete);
     /// Let time pass. True: more is shown than before.
     bool Advance(double Seconds) noexcept;
-    /// Show all that is there. True: that was more than before.
+    /// Show all that is there, and lift the limit. True: that was more than before.
     bool SkipToEnd() noexcept;
 
 private:

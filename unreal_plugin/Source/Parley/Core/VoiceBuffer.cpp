@@ -2,7 +2,7 @@
 #include "Core/VoiceBuffer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -29,7 +29,7 @@ namespace Parley
 {
 
 std::unique_ptr<VoiceBuffer> VoiceBuffer::Make(
-    int Rate, int ChannelCount, double LeadSeconds, double MaxHeldSeconds, std::string& Fault)
+    std::int64_t Rate, std::int64_t ChannelCount, double LeadSeconds, double MaxHeldSeconds, std::string& Fault)
 {
     if (Rate < 1000 || Rate > 384000)
     {
@@ -41,7 +41,8 @@ std::unique_ptr<VoiceBuffer> VoiceBuffer::Make(
         Fault = "a voice has 1 to 8 channels";
         return nullptr;
     }
-    return std::unique_ptr<VoiceBuffer>(new VoiceBuffer(Rate, ChannelCount, LeadSeconds, MaxHeldSeconds));
+    return std::unique_ptr<VoiceBuffer>(new VoiceBuffer(
+        static_cast<int>(Rate), static_cast<int>(ChannelCount), LeadSeconds, MaxHeldSeconds));
 }
 
 VoiceBuffer::VoiceBuffer(int SamplesASecond, int SamplesAMoment, double LeadSeconds, double MaxHeldSeconds)
@@ -67,33 +68,57 @@ VoiceBuffer::~VoiceBuffer()
     }
 }
 
+// ---- Any thread
+
+std::int64_t VoiceBuffer::SamplesAt(std::int64_t At, bool& IsSilent) const noexcept
+{
+    // In this order: a run that begins meanwhile is none of it.
+    std::int64_t Until = SamplesRead();
+    const std::int64_t Count = RunCount.load(std::memory_order_acquire);
+    // The oldest may be written anew just now.
+    for (std::int64_t Which = Count - 1; Which >= 0 && Which > Count - KeptRuns; --Which)
+    {
+        const Run& One = Runs[Which % KeptRuns];
+        const std::int64_t Position = One.Position.load(std::memory_order_relaxed);
+        const std::int64_t Voice = One.Voice.load(std::memory_order_relaxed);
+        if (Position <= At)
+        {
+            IsSilent = Voice + At - Position >= Until;
+            return (std::min)(Voice + At - Position, Until);
+        }
+        Until = (std::min)(Until, Voice);
+    }
+    IsSilent = true;
+    return Count < KeptRuns ? 0 : Until;
+}
+
 // ---- The writer's thread
 
-bool VoiceBuffer::Push(int Index, const std::uint8_t* Pcm, std::size_t Bytes, bool IsFinal)
+bool VoiceBuffer::Push(const Messages::AudioChunk& What, const std::uint8_t* Samples, std::size_t Bytes)
 {
     if (IsStopped() || IsComplete())
     {
         return false;
     }
-    Bytes = Pcm == nullptr ? 0 : Bytes;
-    if (Index < NextIndex || Early.find(Index) != Early.end())
+    Bytes = Samples == nullptr ? 0 : Bytes;
+    if (What.Index < NextIndex || What.Index == (std::numeric_limits<std::int64_t>::max)() || Early.find(What.Index) != Early.end())
     {
         ++DoubledChunks;
         return false;
     }
-    if (Index > NextIndex)
+    if (What.Index > NextIndex)
     {
-        Chunk& Held = Early[Index];
-        Held.Pcm.assign(Pcm, Pcm + Bytes);
-        Held.IsFinal = IsFinal;
+        EarlyChunk& Held = Early[What.Index];
+        Held.What = What;
+        Held.Samples.assign(Samples, Samples + Bytes);
         HeldSamples += static_cast<std::int64_t>(Bytes / 2);
-        if (IsFinal || HeldSamples > MaxHeldSamples)
+        if (What.IsFinal || HeldSamples > MaxHeldSamples)
         {
-            Release(IsFinal);
+            Release(What.IsFinal);
         }
         return true;
     }
-    Append(Pcm, Bytes, IsFinal);
+    Append(What, Samples, Bytes);
     Follow();
     return true;
 }
@@ -115,9 +140,20 @@ void VoiceBuffer::Stop()
 
 float VoiceBuffer::LoudnessAt(std::int64_t Sample) const noexcept
 {
-    const std::int64_t Place = Sample < 0 ? -1 : Sample / EnvelopeSamples;
-    const bool IsKnown = Place >= 0 && Place < static_cast<std::int64_t>(Envelope.size());
-    return IsKnown ? Envelope[static_cast<std::size_t>(Place)] : 0.0f;
+    const auto Behind = std::upper_bound(
+        Envelope.begin(), Envelope.end(), Sample, [](std::int64_t Wanted, const Span& One) { return Wanted < One.Start; });
+    return Behind == Envelope.begin() || Sample >= Written() ? 0.0f : (Behind - 1)->Loudness;
+}
+
+bool VoiceBuffer::TakeSentence(std::int64_t Samples, bool IsEnd, VoiceSentence& Out)
+{
+    if (Begun.empty() || !(IsEnd || Begun.front().StartsAt < Samples))
+    {
+        return false;
+    }
+    Out = std::move(Begun.front());
+    Begun.pop_front();
+    return true;
 }
 
 /// What is kept back goes on behind what is missing. Until all has come: as far as need be.
@@ -130,6 +166,7 @@ void VoiceBuffer::Release(bool All)
         NextIndex = Next;
         // Half a sample belongs to what is lost.
         HalfSample = -1;
+        AppendSilence();
         Follow();
         if (!All)
         {
@@ -142,38 +179,70 @@ void VoiceBuffer::Follow()
 {
     while (!IsComplete() && !Early.empty() && Early.begin()->first == NextIndex)
     {
-        const Chunk Held = std::move(Early.begin()->second);
+        const EarlyChunk Held = std::move(Early.begin()->second);
         Early.erase(Early.begin());
-        HeldSamples -= static_cast<std::int64_t>(Held.Pcm.size() / 2);
-        Append(Held.Pcm.data(), Held.Pcm.size(), Held.IsFinal);
+        HeldSamples -= static_cast<std::int64_t>(Held.Samples.size() / 2);
+        Append(Held.What, Held.Samples.data(), Held.Samples.size());
     }
 }
 
-void VoiceBuffer::Append(const std::uint8_t* Pcm, std::size_t Bytes, bool IsFinal)
+void VoiceBuffer::Append(const Messages::AudioChunk& What, const std::uint8_t* Samples, std::size_t Bytes)
 {
     ++NextIndex;
     Recycle();
+    const std::int64_t Start = Written();
+    if (What.Text)
+    {
+        Begun.push_back({What.Sentence, *What.Text, Start});
+    }
     std::int64_t Added = 0;
     std::size_t Place = 0;
     if (HalfSample >= 0 && Bytes > 0)
     {
-        Add(VoiceBufferLocal::SampleOf(HalfSample, Pcm[Place++]));
+        Add(VoiceBufferLocal::SampleOf(HalfSample, Samples[Place++]));
         HalfSample = -1;
         ++Added;
     }
     for (; Place + 1 < Bytes; Place += 2)
     {
-        Add(VoiceBufferLocal::SampleOf(Pcm[Place], Pcm[Place + 1]));
+        Add(VoiceBufferLocal::SampleOf(Samples[Place], Samples[Place + 1]));
         ++Added;
     }
     if (Place < Bytes)
     {
-        HalfSample = Pcm[Place];
+        HalfSample = Samples[Place];
     }
-    WrittenSamples.store(Written() + Added, std::memory_order_release);
-    if (IsFinal)
+    Shape(Start, Start + Added, What.Envelope);
+    WrittenSamples.store(Start + Added, std::memory_order_release);
+    if (What.IsFinal)
     {
         Close();
+    }
+}
+
+void VoiceBuffer::AppendSilence()
+{
+    const std::int64_t Start = Written();
+    const std::int64_t Added = static_cast<std::int64_t>(Rate) * GapMilliseconds / 1000 * ChannelCount;
+    for (std::int64_t Index = 0; Index < Added; ++Index)
+    {
+        Add(0);
+    }
+    Shape(Start, Start + Added, {});
+    WrittenSamples.store(Start + Added, std::memory_order_release);
+}
+
+/// How loud a part is, and silent where its envelope is too short.
+void VoiceBuffer::Shape(std::int64_t Start, std::int64_t Behind, const std::vector<double>& Loudness)
+{
+    for (std::size_t Index = 0; Start < Behind; ++Index, Start += EnvelopeSamples)
+    {
+        const double Value = Index < Loudness.size() ? Loudness[Index] : 0.0;
+        Envelope.push_back({Start, static_cast<float>((std::max)(0.0, (std::min)(Value, 1.0)))});
+        if (Index >= Loudness.size())
+        {
+            return;
+        }
     }
 }
 
@@ -188,27 +257,10 @@ void VoiceBuffer::Add(std::int16_t Value)
         WriteAt = 0;
     }
     WriteBlock->Samples[WriteAt++] = Value;
-    const double Sample = Value / 32768.0;
-    Energy += Sample * Sample;
-    if (++EnergySamples == EnvelopeSamples)
-    {
-        CloseEnvelope();
-    }
-}
-
-void VoiceBuffer::CloseEnvelope()
-{
-    if (EnergySamples > 0)
-    {
-        Envelope.push_back(static_cast<float>(std::sqrt(Energy / EnergySamples)));
-    }
-    Energy = 0;
-    EnergySamples = 0;
 }
 
 void VoiceBuffer::Close()
 {
-    CloseEnvelope();
     Early.clear();
     HasAll.store(true, std::memory_order_release);
 }
@@ -253,6 +305,14 @@ int VoiceBuffer::ReadAs(Sample* Samples, int Count) noexcept
     else if (!IsPlaying)
     {
         IsPlaying = Available > 0 && (HasCome || Available >= LeadSamples);
+        if (IsPlaying)
+        {
+            const std::int64_t Which = RunCount.load(std::memory_order_relaxed);
+            Run& Begins = Runs[Which % KeptRuns];
+            Begins.Position.store(Heard.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            Begins.Voice.store(ReadSamples.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            RunCount.store(Which + 1, std::memory_order_release);
+        }
     }
     if (IsPlaying)
     {

@@ -3,7 +3,6 @@
 
 #include "Core/CoreAgent.h"
 #include "Core/ParleyCore.h"
-#include "Core/VoiceFrame.h"
 #include "GameFramework/Actor.h"
 #include "ParleyJson.h"
 #include "ParleySubsystem.h"
@@ -26,6 +25,8 @@ struct FParleyConversation
 
     std::shared_ptr<Parley::CoreAgent> Agent;
     Parley::HandlerId Answer = 0;
+    Parley::HandlerId SoundStarted = 0;
+    Parley::HandlerId Sound = 0;
     Parley::HandlerId TurnCompleted = 0;
     Parley::HandlerId ToolCalled = 0;
     Parley::HandlerId NodeHappened = 0;
@@ -41,6 +42,8 @@ struct FParleyConversation
         if (Agent)
         {
             Agent->Answer.Remove(Answer);
+            Agent->SoundStarted.Remove(SoundStarted);
+            Agent->Sound.Remove(Sound);
             Agent->TurnCompleted.Remove(TurnCompleted);
             Agent->ToolCalled.Remove(ToolCalled);
             Agent->NodeHappened.Remove(NodeHappened);
@@ -267,7 +270,13 @@ void UParleyAgentComponent::Cancel()
 {
     if (const std::shared_ptr<Parley::CoreAgent> Agent = Conversation->Agent)
     {
+        // First: nothing of the turn comes any more when whoever hears of the silence looks.
+        const TWeakObjectPtr<UParleyAgentComponent> Weak(this);
         Agent->Cancel();
+        if (Weak.IsValid())
+        {
+            StopVoices();
+        }
     }
 }
 
@@ -572,6 +581,22 @@ void UParleyAgentComponent::Listen()
                 Self->TakeAnswer(What);
             }
         });
+    Conversation->SoundStarted = Agent.SoundStarted.Add(
+        [Weak](const Parley::Messages::AudioFormat& What)
+        {
+            if (UParleyAgentComponent* Self = Weak.Get())
+            {
+                Self->TakeSoundStarted(What);
+            }
+        });
+    Conversation->Sound = Agent.Sound.Add(
+        [Weak](const Parley::SoundChunk& What)
+        {
+            if (UParleyAgentComponent* Self = Weak.Get())
+            {
+                Self->TakeSound(What);
+            }
+        });
     Conversation->TurnCompleted = Agent.TurnCompleted.Add(
         [Weak](const Parley::Messages::TurnComplete& What)
         {
@@ -623,6 +648,7 @@ void UParleyAgentComponent::Part()
     {
         // Whoever listens still hears the end of the turn.
         Held->bIsParting = true;
+        StopVoices();
         Agent->Destroy();
         if (Held->Agent == Agent)
         {
@@ -826,13 +852,24 @@ void UParleyAgentComponent::Leave(UParleyVoiceComponent* Voice)
     Voices.Remove(Voice);
 }
 
-void UParleyAgentComponent::TakeSound(const Parley::VoiceFrame& Frame, const uint8* Pcm, int64 Bytes, const FString& Sentence)
+void UParleyAgentComponent::TakeSoundStarted(const Parley::Messages::AudioFormat& What)
 {
-    if (Voices.Num() == 0 || !Conversation->Agent || Frame.AgentId != Conversation->Agent->GetAgentId())
+    if (UParleyVoiceComponent* Voice = VoiceOf(Parley::ToFString(What.NodeName)))
     {
-        return;
+        Voice->Take(What);
     }
-    const FString NodeName = Parley::ToFString(Frame.NodeName);
+}
+
+void UParleyAgentComponent::TakeSound(const Parley::SoundChunk& What)
+{
+    if (UParleyVoiceComponent* Voice = VoiceOf(Parley::ToFString(What.Chunk.NodeName)))
+    {
+        Voice->Take(What);
+    }
+}
+
+UParleyVoiceComponent* UParleyAgentComponent::VoiceOf(const FString& NodeName) const
+{
     UParleyVoiceComponent* Anybody = nullptr;
     for (const TWeakObjectPtr<UParleyVoiceComponent>& One : Voices)
     {
@@ -843,15 +880,34 @@ void UParleyAgentComponent::TakeSound(const Parley::VoiceFrame& Frame, const uin
         }
         if (Voice->Speaker.Equals(NodeName, ESearchCase::CaseSensitive))
         {
-            Voice->Take(Frame, Pcm, Bytes, Sentence);
-            return;
+            return Voice;
         }
         Anybody = Anybody == nullptr && Voice->Speaker.IsEmpty() ? Voice : Anybody;
     }
-    if (Anybody != nullptr)
+    return Anybody;
+}
+
+void UParleyAgentComponent::StopVoices()
+{
+    const TArray<TWeakObjectPtr<UParleyVoiceComponent>> All = Voices;
+    for (const TWeakObjectPtr<UParleyVoiceComponent>& One : All)
     {
-        Anybody->Take(Frame, Pcm, Bytes, Sentence);
+        if (UParleyVoiceComponent* Voice = One.Get())
+        {
+            Voice->StopSpeaking();
+        }
     }
+}
+
+bool UParleyAgentComponent::MayBeHeard(const FString& NodeName) const
+{
+    return Conversation->Agent && Conversation->Agent->HasVoice(Parley::ToUtf8(NodeName)) && VoiceOf(NodeName) != nullptr;
+}
+
+int64 UParleyAgentComponent::HeardOf(int64 TurnId, int64 Step, const FString& NodeName) const
+{
+    const UParleyVoiceComponent* Voice = VoiceOf(NodeName);
+    return Voice == nullptr || !Conversation->Agent ? -1 : Voice->HeardOf(Conversation->Agent->GetAgentId(), TurnId, Step);
 }
 
 // ---- with the actor ----

@@ -281,12 +281,35 @@ void UParleyDialogueComponent::Hear(UParleyAgentComponent* Agent)
                 Parley::ToUtf8(Answer.NodeName),
                 Parley::ToUtf8(Answer.Text),
                 Answer.bIsDelta,
-                Answer.bIsFinal);
+                Answer.bIsFinal,
+                bFollowVoice && Agent->MayBeHeard(Answer.NodeName));
         });
     One.TurnEnded = Agent->OnTurnEndedNative().AddWeakLambda(
         this,
-        [this, Agent](const FParleyTurnComplete& Turn) { Talk->Lines.EndTurn(Agent, static_cast<std::int64_t>(Turn.TurnId)); });
+        [this, Agent](const FParleyTurnComplete& Turn)
+        {
+            const std::int64_t TurnId = static_cast<std::int64_t>(Turn.TurnId);
+            // All sound of a turn comes before its end: what has none by now has none at all.
+            for (const Parley::DialogueLines::Line& Line : Talk->Lines.Lines())
+            {
+                if (Line->IsHeld() && Line->Source == Agent && Line->TurnId == TurnId && HeardOf(*Line) < 0)
+                {
+                    Talk->Lines.Release(Line);
+                }
+            }
+            Talk->Lines.EndTurn(Agent, TurnId);
+        });
     Talk->Heard.Add(One);
+}
+
+int64 UParleyDialogueComponent::HeardOf(const Parley::DialogueLine& Line) const
+{
+    const FParleyTalk::FHeard* Of =
+        Talk->Heard.FindByPredicate([&Line](const FParleyTalk::FHeard& One) { return One.Source == Line.Source; });
+    const UParleyAgentComponent* Agent = Of == nullptr ? nullptr : Of->Agent.Get();
+    return Agent == nullptr
+        ? -1
+        : Agent->HeardOf(static_cast<int64>(Line.TurnId), static_cast<int64>(Line.Step), Parley::ToFString(Line.Speaker));
 }
 
 void UParleyDialogueComponent::Unhear()
@@ -367,5 +390,10 @@ void UParleyDialogueComponent::TickComponent(float DeltaTime, ELevelTick TickTyp
     Settle();
     // What is called may destroy this.
     const TSharedPtr<FParleyTalk> Held = Talk;
+    const Parley::DialogueLines::Line Current = Held->Lines.Current();
+    if (Current != nullptr && Current->IsHeld())
+    {
+        Held->Lines.Follow(Current, static_cast<std::int64_t>(HeardOf(*Current)), Seconds);
+    }
     Held->Lines.Advance(Seconds);
 }

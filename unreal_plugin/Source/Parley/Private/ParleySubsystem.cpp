@@ -4,7 +4,6 @@
 #include "Core/GamePlaces.h"
 #include "Core/Generated/Messages.h"
 #include "Core/ParleyCore.h"
-#include "Core/VoiceFrame.h"
 #include "Engine/GameInstance.h"
 #include "Engine/World.h"
 #include "Misc/App.h"
@@ -314,14 +313,6 @@ void UParleySubsystem::Listen()
             if (UParleySubsystem* Self = Weak.Get())
             {
                 Self->TakePush(What);
-            }
-        });
-    Core.Sound.Add(
-        [Weak](const Parley::SoundPush& Sound)
-        {
-            if (UParleySubsystem* Self = Weak.Get())
-            {
-                Self->TakeSound(Sound);
             }
         });
     Core.LinkChanged.Add(
@@ -803,25 +794,5 @@ void UParleySubsystem::TakePush(const Parley::Push& What)
     else if (const Parley::Messages::Warning* Warning = Parley::As<Parley::Messages::Warning>(&What))
     {
         OnWarning.Broadcast(FParleyWarning(*Warning));
-    }
-}
-
-void UParleySubsystem::TakeSound(const Parley::SoundPush& Sound)
-{
-    const Parley::Json Body = Sound.What.ToJson();
-    Parley::VoiceFrame Frame;
-    if (!Hub.IsValid() || !Parley::VoiceFrame::Read(Sound.What.TypeName(), Body, Frame))
-    {
-        return;
-    }
-    const Parley::Json* Text = Body.Find("text");
-    const FString Sentence = Text == nullptr ? FString() : Parley::ToFString(Text->AsText());
-    const TArray<TWeakObjectPtr<UParleyAgentComponent>> Agents = Hub->Agents;
-    for (const TWeakObjectPtr<UParleyAgentComponent>& Agent : Agents)
-    {
-        if (UParleyAgentComponent* Each = Agent.Get())
-        {
-            Each->TakeSound(Frame, Sound.Payload, static_cast<int64>(Sound.PayloadBytes), Sentence);
-        }
     }
 }

@@ -2,8 +2,9 @@
 #include "ParleyVoiceComponent.h"
 
 #include "Components/AudioComponent.h"
+#include "Core/CoreAgent.h"
+#include "Core/Generated/Messages.h"
 #include "Core/VoiceBuffer.h"
-#include "Core/VoiceFrame.h"
 #include "DialogueCast.h"
 #include "GameFramework/Actor.h"
 #include "HAL/PlatformTime.h"
@@ -13,12 +14,14 @@
 #include "Sound/SoundAttenuation.h"
 #include "Sound/SoundClass.h"
 
+#include <limits>
 #include <utility>
 
 namespace ParleyVoiceComponentLocal
 {
 
-/// Seconds after which a line that lacks its last chunk is over: the sidecar drops sound first where too much waits.
+/// Seconds after which a line that lacks its last chunk is over: the sidecar drops sound first where too much waits. Also
+/// those after which a line whose end was read is over, even where nobody hears it.
 constexpr double PatienceSeconds = 5.0;
 /// Seconds after which a source that does not play what it was given was stopped by somebody.
 constexpr double StoppedSeconds = 1.0;
@@ -27,35 +30,66 @@ constexpr double AheadSeconds = 0.1;
 /// So much sound may wait for a chunk that is missing.
 constexpr double HeldSeconds = 0.5;
 
-/// One line that is spoken. Threading: the game's thread, but for what Buffer says of itself.
-struct FUtterance
+/// Samples that were read and are not heard yet.
+std::int64_t AheadOf(const Parley::VoiceBuffer& Buffer)
 {
-    int64 TurnId = 0;
-    int32 Step = 0;
-    FString NodeName;
-    std::shared_ptr<Parley::VoiceBuffer> Buffer;
-    bool bIsTurnOver = false;
-    double QuietFor = 0.0;
-    /// Sentences, and the samples behind which they begin.
-    TArray<TPair<int64, FString>> Sentences;
-    int32 NextSentence = 0;
-    int32 Underruns = 0;
-};
+    return static_cast<std::int64_t>(AheadSeconds * Buffer.SampleRate()) * Buffer.Channels();
+}
 
 } // namespace ParleyVoiceComponentLocal
+
+/// One line that is spoken: a step of a turn. Threading: the game's thread, but for what Buffer says of itself.
+struct FParleyUtterance
+{
+    FParleyUtterance(const Parley::Messages::AudioFormat& Format, std::shared_ptr<Parley::VoiceBuffer> InBuffer)
+        : AgentId(Format.AgentId)
+        , TurnId(static_cast<int64>(Format.TurnId))
+        , Step(static_cast<int64>(Format.Step))
+        , NodeName(Parley::ToFString(Format.NodeName))
+        , Buffer(std::move(InBuffer))
+    {
+    }
+
+    /// A new sidecar counts turns from 1 again, but gives the agent another name.
+    bool Is(const std::string& OfAgentId, int64 OfTurnId, int64 OfStep) const
+    {
+        return TurnId == OfTurnId && Step == OfStep && AgentId == OfAgentId;
+    }
+
+    const std::string AgentId;
+    const int64 TurnId;
+    const int64 Step;
+    const FString NodeName;
+    const std::shared_ptr<Parley::VoiceBuffer> Buffer;
+    bool bIsTurnOver = false;
+    double QuietFor = 0.0;
+    FString Sentence;
+    int64 HeardLength = 0;
+    int32 Underruns = 0;
+    bool bIsLoud = false;
+};
 
 /// What the component keeps out of the engine's sight. Threading: the game's thread.
 struct FParleyUtterances
 {
-    using FOne = TSharedPtr<ParleyVoiceComponentLocal::FUtterance>;
+    using FOne = TSharedPtr<FParleyUtterance>;
 
     /// Those whose sound is still coming.
     TArray<FOne> Open;
     /// Those that are to be heard, in their order.
     TArray<FOne> Waiting;
     FOne Playing;
+    /// The last one that is over.
+    FOne Done;
     double EndingFor = 0.0;
     double StoppedFor = 0.0;
+
+    FOne Find(const std::string& AgentId, std::int64_t TurnId, std::int64_t Step) const
+    {
+        const FOne* Found = Open.FindByPredicate(
+            [&](const FOne& One) { return One->Is(AgentId, static_cast<int64>(TurnId), static_cast<int64>(Step)); });
+        return Found == nullptr ? nullptr : *Found;
+    }
 };
 
 // ---- the sound of one line ----
@@ -109,14 +143,17 @@ bool UParleyVoiceComponent::IsSpeaking() const
 
 float UParleyVoiceComponent::GetLoudness() const
 {
-    if (!Utterances->Playing.IsValid())
-    {
-        return 0.0f;
-    }
-    const Parley::VoiceBuffer& Buffer = *Utterances->Playing->Buffer;
-    const std::int64_t Ahead =
-        static_cast<std::int64_t>(ParleyVoiceComponentLocal::AheadSeconds * Buffer.SampleRate()) * Buffer.Channels();
-    return Buffer.LoudnessAt(Buffer.SamplesRead() - Ahead);
+    return Loudness;
+}
+
+FString UParleyVoiceComponent::GetSentence() const
+{
+    return Utterances->Playing.IsValid() ? Utterances->Playing->Sentence : FString();
+}
+
+int32 UParleyVoiceComponent::GetUnderruns() const
+{
+    return Underruns;
 }
 
 void UParleyVoiceComponent::StopSpeaking()
@@ -126,7 +163,11 @@ void UParleyVoiceComponent::StopSpeaking()
         One->Buffer->Stop();
     }
     Utterances->Open.Reset();
-    Utterances->Waiting.Reset();
+    if (Utterances->Waiting.Num() > 0)
+    {
+        Utterances->Done = Utterances->Waiting.Last();
+        Utterances->Waiting.Reset();
+    }
     Silence();
 }
 
@@ -139,41 +180,58 @@ void UParleyVoiceComponent::SetAgent(UParleyAgentComponent* InAgent)
     }
 }
 
-void UParleyVoiceComponent::Take(const Parley::VoiceFrame& Frame, const uint8* Pcm, int64 Bytes, const FString& Sentence)
+void UParleyVoiceComponent::Take(const Parley::Messages::AudioFormat& Format)
 {
-    if (!IsActive())
+    if (!IsActive() || Utterances->Find(Format.AgentId, Format.TurnId, Format.Step).IsValid())
     {
         return;
     }
-    const FParleyUtterances::FOne* Found = Utterances->Open.FindByPredicate(
-        [&Frame](const FParleyUtterances::FOne& One) { return One->TurnId == Frame.TurnId && One->Step == Frame.Step; });
-    if (Frame.IsFormat)
+    std::string Fault;
+    std::shared_ptr<Parley::VoiceBuffer> Buffer = Parley::VoiceBuffer::Make(
+        Format.SampleRate, Format.Channels, static_cast<double>(LeadSeconds), ParleyVoiceComponentLocal::HeldSeconds, Fault);
+    if (!Buffer)
     {
-        if (Found == nullptr && Frame.Encoding == Parley::VoiceFrame::Encoding16)
-        {
-            Open(Frame);
-        }
-        else if (Found == nullptr)
-        {
-            UE_LOG(LogParley, Warning, TEXT("a voice comes as '%s', which is not known here"), *Parley::ToFString(Frame.Encoding));
-        }
+        UE_LOG(LogParley, Warning, TEXT("a voice cannot be played: %s"), *Parley::ToFString(Fault));
         return;
     }
-    if (Found == nullptr)
+    const FParleyUtterances::FOne One = MakeShared<FParleyUtterance>(Format, std::move(Buffer));
+    Utterances->Open.Add(One);
+    Utterances->Waiting.Add(One);
+}
+
+void UParleyVoiceComponent::Take(const Parley::SoundChunk& Sound)
+{
+    const Parley::Messages::AudioChunk& Chunk = Sound.Chunk;
+    const FParleyUtterances::FOne One = Utterances->Find(Chunk.AgentId, Chunk.TurnId, Chunk.Step);
+    if (!IsActive() || !One.IsValid())
     {
         return;
     }
-    const FParleyUtterances::FOne One = *Found;
     One->QuietFor = 0.0;
-    const int64 Begins = static_cast<int64>(One->Buffer->Written());
-    if (One->Buffer->Push(Frame.Index, Pcm, static_cast<std::size_t>(Bytes), Frame.IsFinal) && !Sentence.IsEmpty())
-    {
-        One->Sentences.Add(TPair<int64, FString>(Begins, Sentence));
-    }
+    One->Buffer->Push(Chunk, Sound.Samples, Sound.Bytes);
     if (One->Buffer->IsComplete())
     {
         Utterances->Open.Remove(One);
     }
+}
+
+int64 UParleyVoiceComponent::HeardOf(const std::string& AgentId, int64 TurnId, int64 Step) const
+{
+    const FParleyUtterances::FOne& Playing = Utterances->Playing;
+    if (Playing.IsValid() && Playing->Is(AgentId, TurnId, Step))
+    {
+        return Playing->HeardLength;
+    }
+    if (Utterances->Waiting.ContainsByPredicate(
+            [&](const FParleyUtterances::FOne& One) { return One->Is(AgentId, TurnId, Step); }))
+    {
+        return 0;
+    }
+    // Lines are heard in their order.
+    const FParleyUtterances::FOne& Done = Utterances->Done;
+    const bool bIsDone = Done.IsValid() && Done->AgentId == AgentId
+        && (Done->TurnId > TurnId || (Done->TurnId == TurnId && Done->Step >= Step));
+    return bIsDone ? (std::numeric_limits<int64>::max)() : -1;
 }
 
 void UParleyVoiceComponent::ExpectEnd(int64 TurnId)
@@ -320,7 +378,7 @@ void UParleyVoiceComponent::GiveUpWaiting(double Seconds)
 {
     for (int32 Index = Utterances->Open.Num() - 1; Index >= 0; Index--)
     {
-        ParleyVoiceComponentLocal::FUtterance& One = *Utterances->Open[Index];
+        FParleyUtterance& One = *Utterances->Open[Index];
         One.QuietFor += One.bIsTurnOver ? Seconds : 0.0;
         if (One.QuietFor > ParleyVoiceComponentLocal::PatienceSeconds)
         {
@@ -330,32 +388,18 @@ void UParleyVoiceComponent::GiveUpWaiting(double Seconds)
     }
 }
 
-void UParleyVoiceComponent::Open(const Parley::VoiceFrame& Frame)
-{
-    std::string Fault;
-    std::shared_ptr<Parley::VoiceBuffer> Buffer = Parley::VoiceBuffer::Make(
-        Frame.SampleRate, Frame.Channels, static_cast<double>(LeadSeconds), ParleyVoiceComponentLocal::HeldSeconds, Fault);
-    if (!Buffer)
-    {
-        UE_LOG(LogParley, Warning, TEXT("a voice cannot be played: %s"), *Parley::ToFString(Fault));
-        return;
-    }
-    FParleyUtterances::FOne One = MakeShared<ParleyVoiceComponentLocal::FUtterance>();
-    One->TurnId = static_cast<int64>(Frame.TurnId);
-    One->Step = Frame.Step;
-    One->NodeName = Parley::ToFString(Frame.NodeName);
-    One->Buffer = std::move(Buffer);
-    Utterances->Open.Add(One);
-    Utterances->Waiting.Add(One);
-}
-
 void UParleyVoiceComponent::Begin()
 {
     while (Utterances->Waiting.Num() > 0 && Utterances->Waiting[0]->Buffer->IsFinished())
     {
+        const FParleyUtterances::FOne Soundless = Utterances->Waiting[0];
         Utterances->Waiting.RemoveAt(0);
+        if (!TellSoundless(Soundless))
+        {
+            return;
+        }
     }
-    if (Utterances->Waiting.Num() == 0 || !Utterances->Waiting[0]->Buffer->IsReady())
+    if (Utterances->Waiting.Num() == 0 || Utterances->Playing.IsValid() || !Utterances->Waiting[0]->Buffer->IsReady())
     {
         return;
     }
@@ -367,6 +411,7 @@ void UParleyVoiceComponent::Begin()
         // Nobody is there to play it.
         Next->Buffer->Stop();
         Utterances->Open.Remove(Next);
+        Utterances->Done = Next;
         return;
     }
     Utterances->Playing = Next;
@@ -379,6 +424,30 @@ void UParleyVoiceComponent::Begin()
     OnStarted.Broadcast(Next->NodeName);
 }
 
+/// A line in which there was nothing for a voice to say, or that was stopped before it was heard. False: whoever heard of
+/// it destroyed all this.
+bool UParleyVoiceComponent::TellSoundless(const FParleyUtterances::FOne& Line)
+{
+    Utterances->Done = Line;
+    Parley::VoiceSentence First;
+    if (Line->Buffer->IsStopped() || !Line->Buffer->TakeSentence(0, true, First))
+    {
+        return true;
+    }
+    const TWeakObjectPtr<UParleyVoiceComponent> Weak(this);
+    OnStarted.Broadcast(Line->NodeName);
+    for (bool bIsThere = true; bIsThere && Weak.IsValid(); bIsThere = Line->Buffer->TakeSentence(0, true, First))
+    {
+        OnSentence.Broadcast(Line->NodeName, Parley::ToFString(First.Text));
+    }
+    if (Weak.IsValid())
+    {
+        OnFinished.Broadcast(Line->NodeName);
+    }
+    return Weak.IsValid();
+}
+
+/// Follow what is heard, and see to the end of it.
 void UParleyVoiceComponent::Hear(double Seconds)
 {
     const FParleyUtterances::FOne Line = Utterances->Playing;
@@ -392,54 +461,81 @@ void UParleyVoiceComponent::Hear(double Seconds)
         Silence();
         return;
     }
-    const TWeakObjectPtr<UParleyVoiceComponent> Weak(this);
-    const auto IsStill = [this, &Weak, &Line] { return Weak.IsValid() && Utterances->Playing == Line; };
-    const int64 Read = static_cast<int64>(Buffer.SamplesRead());
-    while (Line->NextSentence < Line->Sentences.Num() && Line->Sentences[Line->NextSentence].Key < Read)
-    {
-        const FString Sentence = Line->Sentences[Line->NextSentence++].Value;
-        OnSentence.Broadcast(Line->NodeName, Sentence);
-        if (!IsStill())
-        {
-            return;
-        }
-    }
-    if (Line->Underruns != Buffer.Underruns())
-    {
-        Line->Underruns = Buffer.Underruns();
-        OnUnderrun.Broadcast(Line->NodeName, Line->Underruns);
-        if (!IsStill())
-        {
-            return;
-        }
-    }
-    if (OnLoudness.IsBound())
-    {
-        OnLoudness.Broadcast(Line->NodeName, GetLoudness());
-        if (!IsStill())
-        {
-            return;
-        }
-    }
-    if (Buffer.EndsAt() < 0 && !Buffer.IsStopped())
-    {
-        return;
-    }
-    Utterances->EndingFor += Seconds;
-    if (Buffer.IsStopped() || Utterances->EndingFor > ParleyVoiceComponentLocal::AheadSeconds)
+    const std::int64_t End = Buffer.EndsAt();
+    Utterances->EndingFor += End >= 0 ? Seconds : 0.0;
+    const bool bIsEnd = End >= 0
+        && (Buffer.Position() - ParleyVoiceComponentLocal::AheadOf(Buffer) >= End
+            || Utterances->EndingFor > ParleyVoiceComponentLocal::PatienceSeconds);
+    // Whoever hears of it may stop it, or destroy all this.
+    if (TellHeard(Line, bIsEnd) && bIsEnd)
     {
         Silence();
     }
+}
+
+/// What is heard now: sentences, holes, and how loud it is. False: it is not heard any more.
+bool UParleyVoiceComponent::TellHeard(const FParleyUtterances::FOne& Line, bool bIsEnd)
+{
+    const TWeakObjectPtr<UParleyVoiceComponent> Weak(this);
+    const Parley::VoiceBuffer& Buffer = *Line->Buffer;
+    bool bIsSilent = false;
+    const std::int64_t Samples = Buffer.SamplesAt(Buffer.Position() - ParleyVoiceComponentLocal::AheadOf(Buffer), bIsSilent);
+    Loudness = bIsSilent || bIsEnd ? 0.0f : Buffer.LoudnessAt(Samples);
+    if (!TellSentences(Line, static_cast<int64>(Samples), bIsEnd))
+    {
+        return false;
+    }
+    const int32 Holes = Buffer.Underruns() - Line->Underruns;
+    if (Holes > 0)
+    {
+        Line->Underruns += Holes;
+        Underruns += Holes;
+        OnUnderrun.Broadcast(Line->NodeName, Line->Underruns);
+        if (!Weak.IsValid() || !IsStill(Line))
+        {
+            return false;
+        }
+    }
+    if (!bIsEnd)
+    {
+        Line->bIsLoud = Loudness > 0.0f;
+        OnLoudness.Broadcast(Line->NodeName, Loudness);
+    }
+    return Weak.IsValid() && IsStill(Line);
+}
+
+bool UParleyVoiceComponent::TellSentences(const FParleyUtterances::FOne& Line, int64 Samples, bool bIsEnd)
+{
+    const TWeakObjectPtr<UParleyVoiceComponent> Weak(this);
+    Parley::VoiceSentence Sentence;
+    while (Line->Buffer->TakeSentence(Samples, bIsEnd, Sentence))
+    {
+        Line->Sentence = Parley::ToFString(Sentence.Text);
+        Line->HeardLength += static_cast<int64>(Sentence.Text.size());
+        OnSentence.Broadcast(Line->NodeName, Line->Sentence);
+        if (!Weak.IsValid() || !IsStill(Line))
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool UParleyVoiceComponent::IsStill(const FParleyUtterances::FOne& Line) const
+{
+    return Utterances->Playing == Line;
 }
 
 void UParleyVoiceComponent::Silence()
 {
     const FParleyUtterances::FOne Was = Utterances->Playing;
     Utterances->Playing.Reset();
+    Loudness = 0.0f;
     if (!Was.IsValid())
     {
         return;
     }
+    Utterances->Done = Was;
     Was->Buffer->Stop();
     Utterances->Open.Remove(Was);
     UAudioComponent* Audio = Heard;
@@ -450,7 +546,15 @@ void UParleyVoiceComponent::Silence()
     }
     Heard = nullptr;
     Wave = nullptr;
-    OnFinished.Broadcast(Was->NodeName);
+    const TWeakObjectPtr<UParleyVoiceComponent> Weak(this);
+    if (Was->bIsLoud)
+    {
+        OnLoudness.Broadcast(Was->NodeName, 0.0f);
+    }
+    if (Weak.IsValid())
+    {
+        OnFinished.Broadcast(Was->NodeName);
+    }
 }
 
 UAudioComponent* UParleyVoiceComponent::SourceOf(const FString& NodeName)

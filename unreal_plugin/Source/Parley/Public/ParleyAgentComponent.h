@@ -24,10 +24,11 @@ class CoreAgent;
 class ParleyCore;
 class ToolCall;
 struct Fault;
-struct VoiceFrame;
+struct SoundChunk;
 namespace Messages
 {
 struct AnswerText;
+struct AudioFormat;
 struct TurnComplete;
 } // namespace Messages
 } // namespace Parley
@@ -247,8 +248,10 @@ public:
 
     void Join(UParleyVoiceComponent* Voice);
     void Leave(UParleyVoiceComponent* Voice);
-    /// A voice comes, for this agent or another; with the text of its sentence where it has one.
-    void TakeSound(const Parley::VoiceFrame& Frame, const uint8* Pcm, int64 Bytes, const FString& Sentence);
+    /// Whether what a node says may be heard: it has a voice, and there is a component that plays it.
+    bool MayBeHeard(const FString& NodeName) const;
+    /// How many characters of a step are heard already; -1: it has no sound, or none yet.
+    int64 HeardOf(int64 TurnId, int64 Step, const FString& NodeName) const;
 
     virtual void BeginPlay() override;
     virtual void EndPlay(const EEndPlayReason::Type EndPlayReason) override;
@@ -275,6 +278,10 @@ private:
     void EndCancelling();
     void TakeAnswer(const Parley::Messages::AnswerText& What);
     void TakeEnd(const Parley::Messages::TurnComplete& What);
+    void TakeSoundStarted(const Parley::Messages::AudioFormat& What);
+    void TakeSound(const Parley::SoundChunk& What);
+    UParleyVoiceComponent* VoiceOf(const FString& NodeName) const;
+    void StopVoices();
     void TakeToolCall(const std::shared_ptr<Parley::ToolCall>& What);
 
     FParleySaidNative Said;

@@ -91,6 +91,10 @@ public:
     UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ClampMin = "0.0", ClampMax = "5.0", UIMin = "0.0", UIMax = "5.0"))
     float GapSeconds = 0.3f;
 
+    /** What a voice says appears sentence by sentence, as it is heard. For lines to come. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    bool bFollowVoice = false;
+
     /** So many lines are kept. */
     UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ClampMin = "1", ClampMax = "2000"))
     int32 MaxLines = 200;
@@ -183,6 +187,7 @@ private:
     void HearAll();
     void Hear(UParleyAgentComponent* Agent);
     void Unhear();
+    int64 HeardOf(const Parley::DialogueLine& Line) const;
     FString NameOf(const FString& NodeName) const;
     FParleyLine Shown(const Parley::DialogueLine& Line) const;
 

@@ -22,7 +22,6 @@ struct Push;
 struct Reply;
 struct Request;
 struct SidecarOptions;
-struct SoundPush;
 } // namespace Parley
 
 DECLARE_MULTICAST_DELEGATE(FParleyEndingNative);
@@ -209,7 +208,6 @@ private:
     void TellBack();
     void TellGaveUp(const FString& Why);
     void TakePush(const Parley::Push& What);
-    void TakeSound(const Parley::SoundPush& Sound);
     void CancelDeactivated();
     FParleyFault FaultOf(const FString& Why) const;
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 
 #include "ParleyVoiceComponent.generated.h"
 
@@ -16,12 +17,17 @@ class UDialogueCast;
 class UParleyAgentComponent;
 class USoundAttenuation;
 class USoundClass;
+struct FParleyUtterance;
 struct FParleyUtterances;
 
 namespace Parley
 {
 class VoiceBuffer;
-struct VoiceFrame;
+struct SoundChunk;
+namespace Messages
+{
+struct AudioFormat;
+} // namespace Messages
 } // namespace Parley
 
 /**
@@ -90,7 +96,7 @@ public:
     UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ClampMin = "0.0", ClampMax = "2.0", UIMin = "0.0", UIMax = "2.0"))
     float LeadSeconds = 0.25f;
 
-    /** A line begins to be heard: the node that speaks. */
+    /** A line begins to be heard: the node that speaks. Sentences, loudness and holes of it come next, then On Finished. */
     UPROPERTY(BlueprintAssignable, Category = "Parley|Events")
     FParleyVoiceEvent OnStarted;
 
@@ -98,11 +104,11 @@ public:
     UPROPERTY(BlueprintAssignable, Category = "Parley|Events")
     FParleyVoiceEvent OnFinished;
 
-    /** A sentence begins to be heard, for subtitles. */
+    /** A sentence begins to be heard, for subtitles: those of a line, joined, are its text. */
     UPROPERTY(BlueprintAssignable, Category = "Parley|Events")
     FParleyVoiceSentenceEvent OnSentence;
 
-    /** How loud what is heard now is, 0 to 1, each frame while a line is heard: moves a mouth. */
+    /** How loud what is heard now is, 0 to 1, each frame while a line is heard: moves a mouth. The last one of a line is 0. */
     UPROPERTY(BlueprintAssignable, Category = "Parley|Events")
     FParleyVoiceLoudnessEvent OnLoudness;
 
@@ -118,7 +124,15 @@ public:
     UFUNCTION(BlueprintPure, Category = "Parley|Voice")
     float GetLoudness() const;
 
-    /** Be silent, and forget what waits. */
+    /** The sentence that is heard now; empty: none. */
+    UFUNCTION(BlueprintPure, Category = "Parley|Voice")
+    FString GetSentence() const;
+
+    /** How often the sound came too slowly, over all lines so far. */
+    UFUNCTION(BlueprintPure, Category = "Parley|Voice")
+    int32 GetUnderruns() const;
+
+    /** Be silent, and forget what waits. What comes later is heard; for the agent's whole turn cancel it. */
     UFUNCTION(BlueprintCallable, Category = "Parley|Voice")
     void StopSpeaking();
 
@@ -126,8 +140,12 @@ public:
     UFUNCTION(BlueprintCallable, Category = "Parley|Voice")
     void SetAgent(UParleyAgentComponent* InAgent);
 
-    /// A part of a voice comes, with the text of its sentence where it has one.
-    void Take(const Parley::VoiceFrame& Frame, const uint8* Pcm, int64 Bytes, const FString& Sentence = FString());
+    /// A step begins to speak.
+    void Take(const Parley::Messages::AudioFormat& Format);
+    /// A part of a voice comes.
+    void Take(const Parley::SoundChunk& Sound);
+    /// How many characters of a step are heard already; -1: it has no sound, or none yet.
+    int64 HeardOf(const std::string& AgentId, int64 TurnId, int64 Step) const;
     /// A turn ended well: what is missing of its voice is on its way, or was dropped and never comes.
     void ExpectEnd(int64 TurnId);
     /// A turn is over before its voice was: it was cancelled, and is silent, or it failed, and ends here.
@@ -144,10 +162,13 @@ private:
     void Follow();
     void Unfollow();
     void GiveUpWaiting(double Seconds);
-    void Open(const Parley::VoiceFrame& Frame);
     void Begin();
     void Hear(double Seconds);
     void Silence();
+    bool TellHeard(const TSharedPtr<FParleyUtterance>& Line, bool bIsEnd);
+    bool TellSoundless(const TSharedPtr<FParleyUtterance>& Line);
+    bool TellSentences(const TSharedPtr<FParleyUtterance>& Line, int64 Samples, bool bIsEnd);
+    bool IsStill(const TSharedPtr<FParleyUtterance>& Line) const;
     UAudioComponent* SourceOf(const FString& NodeName);
 
     TWeakObjectPtr<UParleyAgentComponent> Joined;
@@ -166,4 +187,6 @@ private:
     TObjectPtr<UParleyVoiceWave> Wave;
 
     double LastSeconds = 0.0;
+    float Loudness = 0.0f;
+    int32 Underruns = 0;
 };

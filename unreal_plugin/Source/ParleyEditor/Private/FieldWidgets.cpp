@@ -248,7 +248,7 @@ TSharedRef<SWidget> FParleyFieldWidgets::MakeControl(const FRow& Row, int32 Node
         return MakeFlag(Row);
     case Parley::Editor::FieldControl::Integer:
     case Parley::Editor::FieldControl::Number:
-        return MakeNumber(Row);
+        return Row.Choices ? MakeDropdown(Row, true) : MakeNumber(Row);
     case Parley::Editor::FieldControl::List:
         return MakeList(Row);
     case Parley::Editor::FieldControl::Record:
@@ -327,7 +327,18 @@ TSharedRef<SWidget> FParleyFieldWidgets::MakeDropdown(const FRow& Row, bool bSho
             // Direct: the box was told what is selected; nobody picked it.
             if (Self.IsValid() && How != ESelectInfo::Direct && At != INDEX_NONE && At != Row.Choices->Selected)
             {
-                Self->Commit([this, &Row, At]() { Model.SetText(Row, Row.Choices->Values[static_cast<std::size_t>(At)]); });
+                Self->Commit([this, &Row, At]()
+                {
+                    const std::string& Value = Row.Choices->Values[static_cast<std::size_t>(At)];
+                    if (Row.Control == Parley::Editor::FieldControl::Integer)
+                    {
+                        Model.SetTyped(Row, Value);
+                    }
+                    else
+                    {
+                        Model.SetText(Row, Value);
+                    }
+                });
             }
         })
         [

@@ -317,6 +317,7 @@ FSlateColor SParleyTestChat::ColourOf(const Parley::Editor::ChatLine& Line)
     case Parley::Editor::ChatLineKind::Failure:
         return FSlateColor(FLinearColor(1.0f, 0.45f, 0.45f));
     case Parley::Editor::ChatLineKind::Note:
+    case Parley::Editor::ChatLineKind::Sound:
         return FSlateColor(FLinearColor(0.65f, 0.65f, 0.65f));
     case Parley::Editor::ChatLineKind::Player:
         return FSlateColor(FLinearColor(1.0f, 1.0f, 1.0f));

@@ -14,6 +14,8 @@ class ENGINE_API USoundWaveProcedural : public USoundWave
     void QueueAudio(const uint8* AudioData, const int32 BufferSize);
     void ResetAudio() { StubQueued.Reset(); }
     int32 GetAvailableAudioByteCount() { return StubQueued.Num(); }
+    // Source: gtreshchev/RuntimeAudioImporter Source/RuntimeAudioImporter/Private/Sound/ImportedSoundWave.cpp
+    // (OnGeneratePCMAudio): NumSamples counts those of all channels, OutAudio holds their bytes, and 0 ends the sound.
     virtual int32 OnGeneratePCMAudio(TArray<uint8>& OutAudio, int32 NumSamples) { return 0; }
     virtual Audio::EAudioMixerStreamDataFormat::Type GetGeneratedPCMDataFormat() const override
     {

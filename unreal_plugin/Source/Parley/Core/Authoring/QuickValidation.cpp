@@ -124,6 +124,7 @@ private:
         const std::string Start = CheckStart(Workflow);
         CheckExits();
         CheckModels(DefaultModel);
+        CheckVoices();
         CheckInputs();
         CheckReachable(Start);
     }
@@ -494,6 +495,24 @@ private:
                     &Node,
                     "max_tokens",
                     ErrorCode::InvalidValue);
+            }
+        }
+    }
+
+    void CheckVoices()
+    {
+        for (const Draft& Node : Drafts)
+        {
+            if (Node.Type == nullptr)
+            {
+                continue;
+            }
+            for (const std::string_view Field : Node.Type->FieldsOf(ParamKind::Voice))
+            {
+                if (Authoring::TextOf(*Node.Raw, Field).empty())
+                {
+                    Report("the node names no voice", &Node, std::string(Field), ErrorCode::ModelNotFound);
+                }
             }
         }
     }

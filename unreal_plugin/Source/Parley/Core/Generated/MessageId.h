@@ -57,6 +57,8 @@ enum class MessageId : int
     AnswerText,
     TurnComplete,
     NodeEvent,
+    AudioFormat,
+    AudioChunk,
     Progress,
     Warning,
     Gap,

@@ -18,6 +18,7 @@ constexpr std::string_view ModelTypeWords[] = {"language", "embedding", "tts"};
 constexpr std::string_view ModelStatusWords[] = {"Absent", "Downloading", "Downloaded", "Local", "Loaded"};
 constexpr std::string_view CacheActionWords[] = {"Stats", "Park", "Drop"};
 constexpr std::string_view StorageKindWords[] = {"List", "Map", "Multimap"};
+constexpr std::string_view AudioEncodingWords[] = {"s16le"};
 constexpr std::string_view GapReasonWords[] = {"merged", "sound", "dropped"};
 constexpr std::string_view GoodbyeReasonWords[] = {"shutdown", "replaced", "bye", "expired"};
 
@@ -96,6 +97,11 @@ WordTable WordsOf(CacheAction) noexcept
 WordTable WordsOf(StorageKind) noexcept
 {
     return {MessagesLocal::StorageKindWords, 3};
+}
+
+WordTable WordsOf(AudioEncoding) noexcept
+{
+    return {MessagesLocal::AudioEncodingWords, 1};
 }
 
 WordTable WordsOf(GapReason) noexcept
@@ -519,6 +525,7 @@ Json ModelInfo::ToJson() const
     WriteField(Body, "layers_offloaded", LayersOffloaded);
     WriteField(Body, "source", Source);
     WriteField(Body, "bytes_partial", BytesPartial);
+    WriteField(Body, "speakers", Speakers);
     return Body;
 }
 
@@ -543,7 +550,8 @@ bool ModelInfo::Read(const JsonRead& From, ModelInfo& Out)
         && ReadGiven(From, "backend", Out.Backend)
         && ReadGiven(From, "layers_offloaded", Out.LayersOffloaded)
         && ReadGiven(From, "source", Out.Source)
-        && ReadGiven(From, "bytes_partial", Out.BytesPartial);
+        && ReadGiven(From, "bytes_partial", Out.BytesPartial)
+        && ReadGiven(From, "speakers", Out.Speakers);
 }
 
 Json SessionStatus::ToJson() const
@@ -1783,6 +1791,74 @@ bool NodeEvent::Read(const JsonRead& From, NodeEvent& Out)
         && ReadGiven(From, "data", Out.Data, JsonForm::Object);
 }
 
+Json AudioFormat::ToJson() const
+{
+    Json Body = Json::Object();
+    WriteField(Body, "agent_id", AgentId);
+    WriteField(Body, "turn_id", TurnId);
+    WriteField(Body, "node_name", NodeName);
+    WriteField(Body, "step", Step);
+    WriteField(Body, "sample_rate", SampleRate);
+    WriteField(Body, "channels", Channels);
+    WriteField(Body, "encoding", Encoding);
+    return Body;
+}
+
+bool AudioFormat::FromJson(const Json& Body, AudioFormat& Out, std::string& Fault)
+{
+    Fault.clear();
+    Out = AudioFormat();
+    return Read(JsonRead(Body, Fault), Out);
+}
+
+bool AudioFormat::Read(const JsonRead& From, AudioFormat& Out)
+{
+    return From.Object()
+        && ReadNeeded(From, "agent_id", Out.AgentId)
+        && ReadNeeded(From, "turn_id", Out.TurnId)
+        && ReadNeeded(From, "node_name", Out.NodeName)
+        && ReadNeeded(From, "step", Out.Step, 1)
+        && ReadNeeded(From, "sample_rate", Out.SampleRate, 1)
+        && ReadGiven(From, "channels", Out.Channels, 1)
+        && ReadGiven(From, "encoding", Out.Encoding);
+}
+
+Json AudioChunk::ToJson() const
+{
+    Json Body = Json::Object();
+    WriteField(Body, "agent_id", AgentId);
+    WriteField(Body, "turn_id", TurnId);
+    WriteField(Body, "node_name", NodeName);
+    WriteField(Body, "step", Step);
+    WriteField(Body, "sentence", Sentence);
+    WriteField(Body, "index", Index);
+    WriteField(Body, "text", Text);
+    WriteField(Body, "envelope", Envelope);
+    WriteField(Body, "is_final", IsFinal);
+    return Body;
+}
+
+bool AudioChunk::FromJson(const Json& Body, AudioChunk& Out, std::string& Fault)
+{
+    Fault.clear();
+    Out = AudioChunk();
+    return Read(JsonRead(Body, Fault), Out);
+}
+
+bool AudioChunk::Read(const JsonRead& From, AudioChunk& Out)
+{
+    return From.Object()
+        && ReadNeeded(From, "agent_id", Out.AgentId)
+        && ReadNeeded(From, "turn_id", Out.TurnId)
+        && ReadNeeded(From, "node_name", Out.NodeName)
+        && ReadNeeded(From, "step", Out.Step, 1)
+        && ReadNeeded(From, "sentence", Out.Sentence, 0)
+        && ReadNeeded(From, "index", Out.Index, 0)
+        && ReadGiven(From, "text", Out.Text)
+        && ReadGiven(From, "envelope", Out.Envelope)
+        && ReadNeeded(From, "is_final", Out.IsFinal);
+}
+
 Json Progress::ToJson() const
 {
     Json Body = Json::Object();
@@ -1936,6 +2012,8 @@ std::unique_ptr<Message> ReadMessage(std::string_view TypeName, const Json& Body
         {"AnswerText", &MessagesLocal::ReadAs<AnswerText>},
         {"TurnComplete", &MessagesLocal::ReadAs<TurnComplete>},
         {"NodeEvent", &MessagesLocal::ReadAs<NodeEvent>},
+        {"AudioFormat", &MessagesLocal::ReadAs<AudioFormat>},
+        {"AudioChunk", &MessagesLocal::ReadAs<AudioChunk>},
         {"Progress", &MessagesLocal::ReadAs<Progress>},
         {"Warning", &MessagesLocal::ReadAs<Warning>},
         {"Gap", &MessagesLocal::ReadAs<Gap>},

@@ -150,6 +150,13 @@ enum class StorageKind
     Multimap,
 };
 
+/// What encoding of AudioFormat can be.
+enum class AudioEncoding
+{
+    /// "s16le"
+    S16le,
+};
+
 /// What reason of Gap can be.
 enum class GapReason
 {
@@ -186,6 +193,7 @@ PARLEY_CORE_API WordTable WordsOf(ModelType) noexcept;
 PARLEY_CORE_API WordTable WordsOf(ModelStatus) noexcept;
 PARLEY_CORE_API WordTable WordsOf(CacheAction) noexcept;
 PARLEY_CORE_API WordTable WordsOf(StorageKind) noexcept;
+PARLEY_CORE_API WordTable WordsOf(AudioEncoding) noexcept;
 PARLEY_CORE_API WordTable WordsOf(GapReason) noexcept;
 PARLEY_CORE_API WordTable WordsOf(GoodbyeReason) noexcept;
 
@@ -477,6 +485,8 @@ struct PARLEY_CORE_API ModelInfo
     std::string Source;
     /// Bytes on disk of a download that is not complete.
     std::int64_t BytesPartial = 0;
+    /// Of a voice: those it can speak as, by their numbers; empty: not known before it is loaded.
+    std::vector<std::string> Speakers;
 
     Json ToJson() const;
     static bool FromJson(const Json& Body, ModelInfo& Out, std::string& Fault);
@@ -1442,6 +1452,64 @@ struct PARLEY_CORE_API NodeEvent final : Push
     Json ToJson() const override;
     static bool FromJson(const Json& Body, NodeEvent& Out, std::string& Fault);
     static bool Read(const JsonRead& From, NodeEvent& Out);
+};
+
+/// How the sound of one speaking step is written; comes once, before its first AudioChunk.
+struct PARLEY_CORE_API AudioFormat final : Push
+{
+    static constexpr MessageId TheId = MessageId::AudioFormat;
+
+    /// The conversation, as AgentCreated named it.
+    std::string AgentId;
+    /// The turn, as TurnStarted named it.
+    std::int64_t TurnId = 0;
+    /// Who speaks.
+    std::string NodeName;
+    /// Counts the executions of a turn from 1. (>= 1)
+    std::int64_t Step = 1;
+    /// Samples a second. (>= 1)
+    std::int64_t SampleRate = 1;
+    /// Samples of one moment; always 1. (>= 1)
+    std::int64_t Channels = 1;
+    /// s16le: signed 16 bits, little end first.
+    Messages::AudioEncoding Encoding = Messages::AudioEncoding::S16le;
+
+    MessageId Id() const noexcept override { return TheId; }
+    std::string_view TypeName() const noexcept override { return "AudioFormat"; }
+    Json ToJson() const override;
+    static bool FromJson(const Json& Body, AudioFormat& Out, std::string& Fault);
+    static bool Read(const JsonRead& From, AudioFormat& Out);
+};
+
+/// Sound of one speaking step; its samples are the binary part of the message, perhaps none.
+struct PARLEY_CORE_API AudioChunk final : Push
+{
+    static constexpr MessageId TheId = MessageId::AudioChunk;
+
+    /// The conversation, as AgentCreated named it.
+    std::string AgentId;
+    /// The turn, as TurnStarted named it.
+    std::int64_t TurnId = 0;
+    /// Who speaks.
+    std::string NodeName;
+    /// Counts the executions of a turn from 1. (>= 1)
+    std::int64_t Step = 1;
+    /// Counts the sentences of the step from 0. (>= 0)
+    std::int64_t Sentence = 0;
+    /// Counts the chunks of the step from 0. (>= 0)
+    std::int64_t Index = 0;
+    /// On a sentence's first chunk: the sentence. All of a step, joined, are its text.
+    std::optional<std::string> Text;
+    /// Loudness of every 20 ms of the chunk (root mean square, 0 to 1).
+    std::vector<double> Envelope;
+    /// The step has no more sound.
+    bool IsFinal = false;
+
+    MessageId Id() const noexcept override { return TheId; }
+    std::string_view TypeName() const noexcept override { return "AudioChunk"; }
+    Json ToJson() const override;
+    static bool FromJson(const Json& Body, AudioChunk& Out, std::string& Fault);
+    static bool Read(const JsonRead& From, AudioChunk& Out);
 };
 
 /// How far a long task is.

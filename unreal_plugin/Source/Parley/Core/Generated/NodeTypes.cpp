@@ -715,6 +715,206 @@ NodeType MakeGenerate()
     return Type;
 }
 
+NodeType MakeGenerateAndSpeak()
+{
+    NodeType Type;
+    Type.Name = "GenerateAndSpeak";
+    Type.Summary = "Writes the model's reply; a voice says each finished sentence while the next one is written.";
+    Type.Meaning = "Writes the model's reply; a voice says each finished sentence while the next one is written.";
+    Type.Produces = true;
+    Type.UsesModel = true;
+    Type.Exits.push_back({"default", "default_exit", "Next node when the reply is written; it may still be spoken; empty: the turn ends."});
+    {
+        NodeParam& Param = Add(Type.Params, "name", ParamType::Text, "The node's name; other nodes and the game know it by this.");
+        Param.Kind = ParamKind::Name;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "voice", ParamType::Text, "Voice of the catalog; required.");
+        Param.Kind = ParamKind::Voice;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "speaker_id", ParamType::Integer, "Which of the voice's speakers, from 0.");
+        Param.Default = Json::Integer(0);
+        Param.Least = 0.0;
+        Param.Most = 100000.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "speed", ParamType::Number, "1.0: as the voice speaks by itself; 2.0: twice as fast.");
+        Param.Default = Json::Real(1.0);
+        Param.Least = 0.1;
+        Param.Most = 3.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "min_sentence_chars", ParamType::Integer, "A sentence with fewer characters is said together with the next one.");
+        Param.Default = Json::Integer(12);
+        Param.Least = 0.0;
+        Param.Most = 400.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "speak_actions", ParamType::Boolean, "Say *stage directions* too; the text always has them.");
+        Param.Default = Json::Boolean(false);
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "model", ParamType::Text, "Model of the catalog; empty: the workflow's default_model.");
+        Param.Kind = ParamKind::Model;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "context_size", ParamType::Integer, "Tokens of the window; 0: the model's own.");
+        Param.IsFixed = true;
+        Param.Default = Json::Integer(0);
+        Param.Least = 0.0;
+        Param.Most = 1048576.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "max_tokens", ParamType::Integer, "Longest reply, in tokens.");
+        Param.IsFixed = true;
+        Param.Default = Json::Integer(256);
+        Param.Least = 1.0;
+        Param.Most = 1048576.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "system_prompt", ParamType::Text, "Who the model is; kept byte for byte at the start of the prompt.");
+        Param.Kind = ParamKind::Text;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "sampling", ParamType::Record, "How tokens are drawn; unset fields come from the catalog.");
+        Param.Default = Json::Object();
+        {
+            NodeParam& ParamField = Add(Param.Fields, "temperature", ParamType::Number, "0 = always the likeliest token.");
+            ParamField.IsOptional = true;
+            ParamField.Least = 0.0;
+            ParamField.Most = 10.0;
+        }
+        {
+            NodeParam& ParamField = Add(Param.Fields, "top_k", ParamType::Integer, "0 = off.");
+            ParamField.IsOptional = true;
+            ParamField.Least = 0.0;
+            ParamField.Most = 1000000.0;
+        }
+        {
+            NodeParam& ParamField = Add(Param.Fields, "top_p", ParamType::Number, "1 = off.");
+            ParamField.IsOptional = true;
+            ParamField.Least = 0.0;
+            ParamField.Most = 1.0;
+        }
+        {
+            NodeParam& ParamField = Add(Param.Fields, "min_p", ParamType::Number, "0 = off.");
+            ParamField.IsOptional = true;
+            ParamField.Least = 0.0;
+            ParamField.Most = 1.0;
+        }
+        {
+            NodeParam& ParamField = Add(Param.Fields, "repeat_penalty", ParamType::Number, "1 = off.");
+            ParamField.IsOptional = true;
+            ParamField.Least = 0.0;
+            ParamField.LeastIsExcluded = true;
+            ParamField.Most = 10.0;
+        }
+        {
+            NodeParam& ParamField = Add(Param.Fields, "presence_penalty", ParamType::Number, "0 = off.");
+            ParamField.IsOptional = true;
+            ParamField.Least = -10.0;
+            ParamField.Most = 10.0;
+        }
+        {
+            NodeParam& ParamField = Add(Param.Fields, "frequency_penalty", ParamType::Number, "0 = off.");
+            ParamField.IsOptional = true;
+            ParamField.Least = -10.0;
+            ParamField.Most = 10.0;
+        }
+        {
+            NodeParam& ParamField = Add(Param.Fields, "seed", ParamType::Integer, "0 = a random one each time.");
+            ParamField.IsOptional = true;
+            ParamField.Least = 0.0;
+            ParamField.Most = 4294967295.0;
+        }
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "stop", ParamType::List, "Strings that end the reply; they are not shown.");
+        Param.Default = Json::Array({});
+        Param.MostLength = 64;
+        {
+            NodeParam ParamItem = Entry(ParamType::Text);
+            ParamItem.MostLength = 256;
+            Param.Item = std::make_shared<const NodeParam>(std::move(ParamItem));
+        }
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "examples", ParamType::List, "Example lines before the conversation (transcript format).");
+        Param.Default = Json::Array({});
+        Param.MostLength = 256;
+        {
+            NodeParam ParamItem = Entry(ParamType::Record);
+            {
+                NodeParam& ParamItemField = Add(ParamItem.Fields, "speaker", ParamType::Text, "The label before the colon.");
+                ParamItemField.IsRequired = true;
+                ParamItemField.LeastLength = 1;
+                ParamItemField.MostLength = 200;
+            }
+            {
+                NodeParam& ParamItemField = Add(ParamItem.Fields, "text", ParamType::Text, "What is said.");
+                ParamItemField.IsRequired = true;
+                ParamItemField.MostLength = 4000;
+            }
+            Param.Item = std::make_shared<const NodeParam>(std::move(ParamItem));
+        }
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "output_name", ParamType::Text, "Slot to write; empty: the node's name.");
+        Param.Kind = ParamKind::SlotOutput;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "send", ParamType::Choice, "What the client sees.");
+        Param.Default = Json::String("Streamed");
+        Param.Choices = {"None", "Whole", "Streamed"};
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "history_role", ParamType::Choice, "How later prompts replay the text.");
+        Param.Default = Json::String("Assistant");
+        Param.Choices = {"None", "Assistant"};
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "history_name", ParamType::Text, "Prefix of the replayed text, so that small models tell speakers apart.");
+        Param.Default = Json::String("");
+        Param.MostLength = 200;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "input", ParamType::Text, "Slot that becomes the user message; empty: the player's line.");
+        Param.Kind = ParamKind::SlotInput;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "template", ParamType::Text, "Mustache text for the user message.");
+        Param.Kind = ParamKind::Template;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "placement", ParamType::Choice, "Where the rendered template stands.");
+        Param.Default = Json::String("InPlaceOfUser");
+        Param.Choices = {"InPlaceOfUser", "BeforeUserAsUser", "BeforeUserAsSystem", "AfterUserAsUser", "AfterUserAsSystem"};
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "strip_reasoning", ParamType::Boolean, "Keep <think>\342\200\246</think> and kin out of the answer; diagnostics show it.");
+        Param.Default = Json::Boolean(true);
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "default_exit", ParamType::Text, "Next node when the reply is written; it may still be spoken; empty: the turn ends.");
+        Param.Kind = ParamKind::Exit;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    return Type;
+}
+
 NodeType MakeHumanMessageGuardrail()
 {
     NodeType Type;
@@ -916,6 +1116,61 @@ NodeType MakeRetrieve()
     }
     {
         NodeParam& Param = Add(Type.Params, "not_found_exit", ParamType::Text, "Next node when none is; empty: the turn ends.");
+        Param.Kind = ParamKind::Exit;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    return Type;
+}
+
+NodeType MakeSpeak()
+{
+    NodeType Type;
+    Type.Name = "Speak";
+    Type.Summary = "Lets a voice say the text of a slot. Writes no slot and sends no text.";
+    Type.Meaning = "Lets a voice say the text of a slot. Writes no slot and sends no text.";
+    Type.Exits.push_back({"default", "default_exit", "Next node when the voice has its text; it may still be speaking; empty: the turn ends."});
+    {
+        NodeParam& Param = Add(Type.Params, "name", ParamType::Text, "The node's name; other nodes and the game know it by this.");
+        Param.Kind = ParamKind::Name;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "voice", ParamType::Text, "Voice of the catalog; required.");
+        Param.Kind = ParamKind::Voice;
+        Param.IsFixed = true;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "speaker_id", ParamType::Integer, "Which of the voice's speakers, from 0.");
+        Param.Default = Json::Integer(0);
+        Param.Least = 0.0;
+        Param.Most = 100000.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "speed", ParamType::Number, "1.0: as the voice speaks by itself; 2.0: twice as fast.");
+        Param.Default = Json::Real(1.0);
+        Param.Least = 0.1;
+        Param.Most = 3.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "min_sentence_chars", ParamType::Integer, "A sentence with fewer characters is said together with the next one.");
+        Param.Default = Json::Integer(12);
+        Param.Least = 0.0;
+        Param.Most = 400.0;
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "speak_actions", ParamType::Boolean, "Say *stage directions* too; the text always has them.");
+        Param.Default = Json::Boolean(false);
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "input", ParamType::Text, "Slot that is said; empty: the player's line.");
+        Param.Kind = ParamKind::SlotInput;
+        Param.Default = Json::String("");
+    }
+    {
+        NodeParam& Param = Add(Type.Params, "default_exit", ParamType::Text, "Next node when the voice has its text; it may still be speaking; empty: the turn ends.");
         Param.Kind = ParamKind::Exit;
         Param.IsFixed = true;
         Param.Default = Json::String("");
@@ -1360,6 +1615,8 @@ std::string_view NameOf(ParamKind Kind) noexcept
             return "filter";
         case ParamKind::Model:
             return "model";
+        case ParamKind::Voice:
+            return "voice";
         case ParamKind::File:
             return "file";
         case ParamKind::SlotInput:
@@ -1384,10 +1641,12 @@ const std::vector<NodeType>& NodeTypes::All()
         NodeTypesLocal::MakeClassifyIntent(),
         NodeTypesLocal::MakeClassifyIntentLLM(),
         NodeTypesLocal::MakeGenerate(),
+        NodeTypesLocal::MakeGenerateAndSpeak(),
         NodeTypesLocal::MakeHumanMessageGuardrail(),
         NodeTypesLocal::MakeInstruction(),
         NodeTypesLocal::MakeIntentToInstruction(),
         NodeTypesLocal::MakeRetrieve(),
+        NodeTypesLocal::MakeSpeak(),
         NodeTypesLocal::MakeSummarize(),
         NodeTypesLocal::MakeToolCall(),
         NodeTypesLocal::MakeTransform(),

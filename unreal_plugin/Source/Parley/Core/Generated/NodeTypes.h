@@ -26,6 +26,8 @@ enum class ParamKind : std::uint8_t
     Filter,
     /// A model of the catalog.
     Model,
+    /// A voice of the catalog.
+    Voice,
     /// A path below the session's storage folder.
     File,
     /// A slot that some node writes; empty means the player's line.

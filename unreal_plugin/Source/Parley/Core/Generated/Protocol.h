@@ -13,7 +13,7 @@ inline constexpr std::string_view ParleyVersion = "0.1.0";
 inline constexpr int ProtocolVersion = 1;
 
 /// SessionReady says the same where both sides have one schema.
-inline constexpr std::string_view SchemaFingerprint = "007e68b4c6730874";
+inline constexpr std::string_view SchemaFingerprint = "b11f651a73e77be4";
 
 /// The version of workflow files.
 inline constexpr int WorkflowVersion = 1;

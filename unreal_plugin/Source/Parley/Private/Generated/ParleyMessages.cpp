@@ -69,6 +69,12 @@ Parley::WordTable WordsOf(EParleyStorageKind) noexcept
     return WordsOf(Parley::Messages::StorageKind());
 }
 
+Parley::WordTable WordsOf(EParleyAudioEncoding) noexcept
+{
+    static_assert(static_cast<int>(EParleyAudioEncoding::S16le) == static_cast<int>(Parley::Messages::AudioEncoding::S16le), "the members are the same");
+    return WordsOf(Parley::Messages::AudioEncoding());
+}
+
 Parley::WordTable WordsOf(EParleyGapReason) noexcept
 {
     static_assert(static_cast<int>(EParleyGapReason::Dropped) == static_cast<int>(Parley::Messages::GapReason::Dropped), "the members are the same");
@@ -535,6 +541,7 @@ FParleyModelInfo::FParleyModelInfo(const Parley::Messages::ModelInfo& Core)
     Parley::Convert(Core.LayersOffloaded, LayersOffloaded);
     Parley::Convert(Core.Source, Source);
     Parley::Convert(Core.BytesPartial, BytesPartial);
+    Parley::Convert(Core.Speakers, Speakers);
 }
 
 Parley::Messages::ModelInfo FParleyModelInfo::ToCore() const
@@ -552,6 +559,7 @@ Parley::Messages::ModelInfo FParleyModelInfo::ToCore() const
     Parley::Convert(LayersOffloaded, Core.LayersOffloaded);
     Parley::Convert(Source, Core.Source);
     Parley::Convert(BytesPartial, Core.BytesPartial);
+    Parley::Convert(Speakers, Core.Speakers);
     return Core;
 }
 
@@ -2039,6 +2047,85 @@ TSharedRef<FJsonObject> FParleyNodeEvent::ToJson() const
 bool FParleyNodeEvent::FromJson(const FJsonObject& Body, FParleyNodeEvent& Out, FString& Fault)
 {
     return Parley::FromEngineAs<Parley::Messages::NodeEvent>(Body, Out, Fault);
+}
+
+FParleyAudioFormat::FParleyAudioFormat(const Parley::Messages::AudioFormat& Core)
+{
+    Parley::Convert(Core.AgentId, AgentId);
+    Parley::Convert(Core.TurnId, TurnId);
+    Parley::Convert(Core.NodeName, NodeName);
+    Parley::Convert(Core.Step, Step);
+    Parley::Convert(Core.SampleRate, SampleRate);
+    Parley::Convert(Core.Channels, Channels);
+    Parley::Convert(Core.Encoding, Encoding);
+}
+
+Parley::Messages::AudioFormat FParleyAudioFormat::ToCore() const
+{
+    Parley::Messages::AudioFormat Core;
+    Parley::Convert(AgentId, Core.AgentId);
+    Parley::Convert(TurnId, Core.TurnId);
+    Parley::Convert(NodeName, Core.NodeName);
+    Parley::Convert(Step, Core.Step);
+    Parley::Convert(SampleRate, Core.SampleRate);
+    Parley::Convert(Channels, Core.Channels);
+    Parley::Convert(Encoding, Core.Encoding);
+    return Core;
+}
+
+TSharedRef<FJsonObject> FParleyAudioFormat::ToJson() const
+{
+    return Parley::ToEngine(ToCore().ToJson());
+}
+
+bool FParleyAudioFormat::FromJson(const FJsonObject& Body, FParleyAudioFormat& Out, FString& Fault)
+{
+    return Parley::FromEngineAs<Parley::Messages::AudioFormat>(Body, Out, Fault);
+}
+
+FParleyAudioChunk::FParleyAudioChunk(const Parley::Messages::AudioChunk& Core)
+{
+    Parley::Convert(Core.AgentId, AgentId);
+    Parley::Convert(Core.TurnId, TurnId);
+    Parley::Convert(Core.NodeName, NodeName);
+    Parley::Convert(Core.Step, Step);
+    Parley::Convert(Core.Sentence, Sentence);
+    Parley::Convert(Core.Index, Index);
+    bHasText = Core.Text.has_value();
+    if (Core.Text)
+    {
+        Parley::Convert(*Core.Text, Text);
+    }
+    Parley::Convert(Core.Envelope, Envelope);
+    Parley::Convert(Core.IsFinal, bIsFinal);
+}
+
+Parley::Messages::AudioChunk FParleyAudioChunk::ToCore() const
+{
+    Parley::Messages::AudioChunk Core;
+    Parley::Convert(AgentId, Core.AgentId);
+    Parley::Convert(TurnId, Core.TurnId);
+    Parley::Convert(NodeName, Core.NodeName);
+    Parley::Convert(Step, Core.Step);
+    Parley::Convert(Sentence, Core.Sentence);
+    Parley::Convert(Index, Core.Index);
+    if (bHasText)
+    {
+        Parley::Convert(Text, Core.Text.emplace());
+    }
+    Parley::Convert(Envelope, Core.Envelope);
+    Parley::Convert(bIsFinal, Core.IsFinal);
+    return Core;
+}
+
+TSharedRef<FJsonObject> FParleyAudioChunk::ToJson() const
+{
+    return Parley::ToEngine(ToCore().ToJson());
+}
+
+bool FParleyAudioChunk::FromJson(const FJsonObject& Body, FParleyAudioChunk& Out, FString& Fault)
+{
+    return Parley::FromEngineAs<Parley::Messages::AudioChunk>(Body, Out, Fault);
 }
 
 FParleyProgress::FParleyProgress(const Parley::Messages::Progress& Core)

@@ -444,6 +444,87 @@ void UParleyGenerateNode::CopyFields(const UParleyNode& Other)
     DefaultExit = From.DefaultExit;
 }
 
+FString UParleyGenerateAndSpeakNode::GetTypeName() const
+{
+    return TEXT("GenerateAndSpeak");
+}
+
+bool UParleyGenerateAndSpeakNode::ReadFields(const Parley::JsonRead& From)
+{
+    return Parley::GivenProperty(From, "voice", Voice)
+        && Parley::GivenProperty(From, "speaker_id", SpeakerId, Parley::Bounds{0, 100000})
+        && Parley::GivenProperty(From, "speed", Speed)
+        && Parley::GivenProperty(From, "min_sentence_chars", MinSentenceChars, Parley::Bounds{0, 400})
+        && Parley::GivenProperty(From, "speak_actions", bSpeakActions)
+        && Parley::GivenProperty(From, "model", Model)
+        && Parley::GivenProperty(From, "context_size", ContextSize, Parley::Bounds{0, 1048576})
+        && Parley::GivenProperty(From, "max_tokens", MaxTokens, Parley::Bounds{1, 1048576})
+        && Parley::GivenProperty(From, "system_prompt", SystemPrompt)
+        && Parley::GivenProperty(From, "sampling", Sampling)
+        && Parley::GivenProperty(From, "stop", Stop)
+        && Parley::GivenProperty(From, "examples", Examples)
+        && Parley::GivenProperty(From, "output_name", OutputName)
+        && Parley::GivenProperty(From, "send", Send)
+        && Parley::GivenProperty(From, "history_role", HistoryRole)
+        && Parley::GivenProperty(From, "history_name", HistoryName)
+        && Parley::GivenProperty(From, "input", Input)
+        && Parley::GivenProperty(From, "template", Template)
+        && Parley::GivenProperty(From, "placement", Placement)
+        && Parley::GivenProperty(From, "strip_reasoning", bStripReasoning)
+        && Parley::GivenProperty(From, "default_exit", DefaultExit);
+}
+
+void UParleyGenerateAndSpeakNode::WriteFields(Parley::NodeFields& Into) const
+{
+    Into.Keep("voice", Parley::WriteProperty(Voice), Parley::Json::String(""));
+    Into.Keep("speaker_id", Parley::WriteProperty(SpeakerId), Parley::Json::Integer(0));
+    Into.Keep("speed", Parley::WriteProperty(Speed), Parley::Json::Real(1.0));
+    Into.Keep("min_sentence_chars", Parley::WriteProperty(MinSentenceChars), Parley::Json::Integer(12));
+    Into.Keep("speak_actions", Parley::WriteProperty(bSpeakActions), Parley::Json::Boolean(false));
+    Into.Keep("model", Parley::WriteProperty(Model), Parley::Json::String(""));
+    Into.Keep("context_size", Parley::WriteProperty(ContextSize), Parley::Json::Integer(0));
+    Into.Keep("max_tokens", Parley::WriteProperty(MaxTokens), Parley::Json::Integer(256));
+    Into.Keep("system_prompt", Parley::WriteProperty(SystemPrompt), Parley::Json::String(""));
+    Into.Keep("sampling", Parley::WriteProperty(Sampling), Parley::Json::Object());
+    Into.Keep("stop", Parley::WriteProperty(Stop), Parley::Json::Array({}));
+    Into.Keep("examples", Parley::WriteProperty(Examples), Parley::Json::Array({}));
+    Into.Keep("output_name", Parley::WriteProperty(OutputName), Parley::Json::String(""));
+    Into.Keep("send", Parley::WriteProperty(Send), Parley::Json::String("Streamed"));
+    Into.Keep("history_role", Parley::WriteProperty(HistoryRole), Parley::Json::String("Assistant"));
+    Into.Keep("history_name", Parley::WriteProperty(HistoryName), Parley::Json::String(""));
+    Into.Keep("input", Parley::WriteProperty(Input), Parley::Json::String(""));
+    Into.Keep("template", Parley::WriteProperty(Template), Parley::Json::String(""));
+    Into.Keep("placement", Parley::WriteProperty(Placement), Parley::Json::String("InPlaceOfUser"));
+    Into.Keep("strip_reasoning", Parley::WriteProperty(bStripReasoning), Parley::Json::Boolean(true));
+    Into.Keep("default_exit", Parley::WriteProperty(DefaultExit), Parley::Json::String(""));
+}
+
+void UParleyGenerateAndSpeakNode::CopyFields(const UParleyNode& Other)
+{
+    const auto& From = static_cast<const UParleyGenerateAndSpeakNode&>(Other);
+    Voice = From.Voice;
+    SpeakerId = From.SpeakerId;
+    Speed = From.Speed;
+    MinSentenceChars = From.MinSentenceChars;
+    bSpeakActions = From.bSpeakActions;
+    Model = From.Model;
+    ContextSize = From.ContextSize;
+    MaxTokens = From.MaxTokens;
+    SystemPrompt = From.SystemPrompt;
+    Sampling = From.Sampling;
+    Stop = From.Stop;
+    Examples = From.Examples;
+    OutputName = From.OutputName;
+    Send = From.Send;
+    HistoryRole = From.HistoryRole;
+    HistoryName = From.HistoryName;
+    Input = From.Input;
+    Template = From.Template;
+    Placement = From.Placement;
+    bStripReasoning = From.bStripReasoning;
+    DefaultExit = From.DefaultExit;
+}
+
 FString UParleyHumanMessageGuardrailNode::GetTypeName() const
 {
     return TEXT("HumanMessageGuardrail");
@@ -580,6 +661,45 @@ void UParleyRetrieveNode::CopyFields(const UParleyNode& Other)
     Filter = From.Filter;
     FoundExit = From.FoundExit;
     NotFoundExit = From.NotFoundExit;
+}
+
+FString UParleySpeakNode::GetTypeName() const
+{
+    return TEXT("Speak");
+}
+
+bool UParleySpeakNode::ReadFields(const Parley::JsonRead& From)
+{
+    return Parley::GivenProperty(From, "voice", Voice)
+        && Parley::GivenProperty(From, "speaker_id", SpeakerId, Parley::Bounds{0, 100000})
+        && Parley::GivenProperty(From, "speed", Speed)
+        && Parley::GivenProperty(From, "min_sentence_chars", MinSentenceChars, Parley::Bounds{0, 400})
+        && Parley::GivenProperty(From, "speak_actions", bSpeakActions)
+        && Parley::GivenProperty(From, "input", Input)
+        && Parley::GivenProperty(From, "default_exit", DefaultExit);
+}
+
+void UParleySpeakNode::WriteFields(Parley::NodeFields& Into) const
+{
+    Into.Keep("voice", Parley::WriteProperty(Voice), Parley::Json::String(""));
+    Into.Keep("speaker_id", Parley::WriteProperty(SpeakerId), Parley::Json::Integer(0));
+    Into.Keep("speed", Parley::WriteProperty(Speed), Parley::Json::Real(1.0));
+    Into.Keep("min_sentence_chars", Parley::WriteProperty(MinSentenceChars), Parley::Json::Integer(12));
+    Into.Keep("speak_actions", Parley::WriteProperty(bSpeakActions), Parley::Json::Boolean(false));
+    Into.Keep("input", Parley::WriteProperty(Input), Parley::Json::String(""));
+    Into.Keep("default_exit", Parley::WriteProperty(DefaultExit), Parley::Json::String(""));
+}
+
+void UParleySpeakNode::CopyFields(const UParleyNode& Other)
+{
+    const auto& From = static_cast<const UParleySpeakNode&>(Other);
+    Voice = From.Voice;
+    SpeakerId = From.SpeakerId;
+    Speed = From.Speed;
+    MinSentenceChars = From.MinSentenceChars;
+    bSpeakActions = From.bSpeakActions;
+    Input = From.Input;
+    DefaultExit = From.DefaultExit;
 }
 
 FString UParleySummarizeNode::GetTypeName() const
@@ -769,6 +889,10 @@ UClass* FindParleyNodeClass(const FString& TypeName)
     {
         return UParleyGenerateNode::StaticClass();
     }
+    if (TypeName.Equals(TEXT("GenerateAndSpeak"), ESearchCase::CaseSensitive))
+    {
+        return UParleyGenerateAndSpeakNode::StaticClass();
+    }
     if (TypeName.Equals(TEXT("HumanMessageGuardrail"), ESearchCase::CaseSensitive))
     {
         return UParleyHumanMessageGuardrailNode::StaticClass();
@@ -784,6 +908,10 @@ UClass* FindParleyNodeClass(const FString& TypeName)
     if (TypeName.Equals(TEXT("Retrieve"), ESearchCase::CaseSensitive))
     {
         return UParleyRetrieveNode::StaticClass();
+    }
+    if (TypeName.Equals(TEXT("Speak"), ESearchCase::CaseSensitive))
+    {
+        return UParleySpeakNode::StaticClass();
     }
     if (TypeName.Equals(TEXT("Summarize"), ESearchCase::CaseSensitive))
     {
@@ -808,10 +936,12 @@ TArray<UClass*> AllParleyNodeClasses()
         UParleyClassifyIntentNode::StaticClass(),
         UParleyClassifyIntentLLMNode::StaticClass(),
         UParleyGenerateNode::StaticClass(),
+        UParleyGenerateAndSpeakNode::StaticClass(),
         UParleyHumanMessageGuardrailNode::StaticClass(),
         UParleyInstructionNode::StaticClass(),
         UParleyIntentToInstructionNode::StaticClass(),
         UParleyRetrieveNode::StaticClass(),
+        UParleySpeakNode::StaticClass(),
         UParleySummarizeNode::StaticClass(),
         UParleyToolCallNode::StaticClass(),
         UParleyTransformNode::StaticClass(),

@@ -149,6 +149,14 @@ enum class EParleyStorageKind : uint8
     Multimap,
 };
 
+/** What encoding of AudioFormat can be. */
+UENUM(BlueprintType)
+enum class EParleyAudioEncoding : uint8
+{
+    /** "s16le" */
+    S16le,
+};
+
 /** What reason of Gap can be. */
 UENUM(BlueprintType)
 enum class EParleyGapReason : uint8
@@ -187,6 +195,7 @@ PARLEY_API Parley::WordTable WordsOf(EParleyModelType) noexcept;
 PARLEY_API Parley::WordTable WordsOf(EParleyModelStatus) noexcept;
 PARLEY_API Parley::WordTable WordsOf(EParleyCacheAction) noexcept;
 PARLEY_API Parley::WordTable WordsOf(EParleyStorageKind) noexcept;
+PARLEY_API Parley::WordTable WordsOf(EParleyAudioEncoding) noexcept;
 PARLEY_API Parley::WordTable WordsOf(EParleyGapReason) noexcept;
 PARLEY_API Parley::WordTable WordsOf(EParleyGoodbyeReason) noexcept;
 
@@ -743,6 +752,10 @@ struct PARLEY_API FParleyModelInfo
     /** Bytes on disk of a download that is not complete. */
     UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
     int64 BytesPartial = 0;
+
+    /** Of a voice: those it can speak as, by their numbers; empty: not known before it is loaded. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    TArray<FString> Speakers;
 
     FParleyModelInfo() = default;
     explicit FParleyModelInfo(const Parley::Messages::ModelInfo& Core);
@@ -2225,6 +2238,104 @@ struct PARLEY_API FParleyNodeEvent
     TSharedRef<FJsonObject> ToJson() const;
     /// Fields that are not known here are left out. False: `Fault` begins with the path of what is wrong.
     static bool FromJson(const FJsonObject& Body, FParleyNodeEvent& Out, FString& Fault);
+};
+
+/** How the sound of one speaking step is written; comes once, before its first AudioChunk. */
+USTRUCT(BlueprintType)
+struct PARLEY_API FParleyAudioFormat
+{
+    GENERATED_BODY()
+
+    /** The conversation, as AgentCreated named it. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    FString AgentId;
+
+    /** The turn, as TurnStarted named it. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 TurnId = 0;
+
+    /** Who speaks. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    FString NodeName;
+
+    /** Counts the executions of a turn from 1. (>= 1) */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 Step = 1;
+
+    /** Samples a second. (>= 1) */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 SampleRate = 1;
+
+    /** Samples of one moment; always 1. (>= 1) */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 Channels = 1;
+
+    /** s16le: signed 16 bits, little end first. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    EParleyAudioEncoding Encoding = EParleyAudioEncoding::S16le;
+
+    FParleyAudioFormat() = default;
+    explicit FParleyAudioFormat(const Parley::Messages::AudioFormat& Core);
+    Parley::Messages::AudioFormat ToCore() const;
+    /// Optional fields that are not set are left out.
+    TSharedRef<FJsonObject> ToJson() const;
+    /// Fields that are not known here are left out. False: `Fault` begins with the path of what is wrong.
+    static bool FromJson(const FJsonObject& Body, FParleyAudioFormat& Out, FString& Fault);
+};
+
+/** Sound of one speaking step; its samples are the binary part of the message, perhaps none. */
+USTRUCT(BlueprintType)
+struct PARLEY_API FParleyAudioChunk
+{
+    GENERATED_BODY()
+
+    /** The conversation, as AgentCreated named it. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    FString AgentId;
+
+    /** The turn, as TurnStarted named it. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 TurnId = 0;
+
+    /** Who speaks. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    FString NodeName;
+
+    /** Counts the executions of a turn from 1. (>= 1) */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 Step = 1;
+
+    /** Counts the sentences of the step from 0. (>= 0) */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 Sentence = 0;
+
+    /** Counts the chunks of the step from 0. (>= 0) */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    int64 Index = 0;
+
+    /** Text is set. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (InlineEditConditionToggle))
+    bool bHasText = false;
+
+    /** On a sentence's first chunk: the sentence. All of a step, joined, are its text. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (EditCondition = "bHasText"))
+    FString Text;
+
+    /** Loudness of every 20 ms of the chunk (root mean square, 0 to 1). */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    TArray<double> Envelope;
+
+    /** The step has no more sound. */
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley")
+    bool bIsFinal = false;
+
+    FParleyAudioChunk() = default;
+    explicit FParleyAudioChunk(const Parley::Messages::AudioChunk& Core);
+    Parley::Messages::AudioChunk ToCore() const;
+    /// Optional fields that are not set are left out.
+    TSharedRef<FJsonObject> ToJson() const;
+    /// Fields that are not known here are left out. False: `Fault` begins with the path of what is wrong.
+    static bool FromJson(const FJsonObject& Body, FParleyAudioChunk& Out, FString& Fault);
 };
 
 /** How far a long task is. */

@@ -507,6 +507,84 @@ protected:
     virtual void CopyFields(const UParleyNode& Other) override;
 };
 
+/** Writes the model's reply; a voice says each finished sentence while the next one is written. */
+UCLASS(EditInlineNew, DefaultToInstanced, BlueprintType, meta = (DisplayName = "GenerateAndSpeak"))
+class PARLEY_API UParleyGenerateAndSpeakNode : public UParleyNode
+{
+    GENERATED_BODY()
+
+public:
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Voice of the catalog; required.", ParleyKind = "voice", ParleyFixed))
+    FString Voice;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Which of the voice's speakers, from 0.", ClampMin = "0", UIMin = "0", ClampMax = "100000", UIMax = "100000"))
+    int32 SpeakerId = 0;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "1.0: as the voice speaks by itself; 2.0: twice as fast.", ClampMin = "0.1", UIMin = "0.1", ClampMax = "3.0", UIMax = "3.0"))
+    double Speed = 1.0;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "A sentence with fewer characters is said together with the next one.", ClampMin = "0", UIMin = "0", ClampMax = "400", UIMax = "400"))
+    int32 MinSentenceChars = 12;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Say *stage directions* too; the text always has them."))
+    bool bSpeakActions = false;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Model of the catalog; empty: the workflow's default_model.", ParleyKind = "model", ParleyFixed))
+    FString Model;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Tokens of the window; 0: the model's own.", ClampMin = "0", UIMin = "0", ClampMax = "1048576", UIMax = "1048576", ParleyFixed))
+    int32 ContextSize = 0;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Longest reply, in tokens.", ClampMin = "1", UIMin = "1", ClampMax = "1048576", UIMax = "1048576", ParleyFixed))
+    int32 MaxTokens = 256;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Who the model is; kept byte for byte at the start of the prompt.", MultiLine = true, ParleyKind = "text"))
+    FString SystemPrompt;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "How tokens are drawn; unset fields come from the catalog."))
+    FParleySamplingParams Sampling;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Strings that end the reply; they are not shown."))
+    TArray<FString> Stop;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Example lines before the conversation (transcript format)."))
+    TArray<FParleyExample> Examples;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Slot to write; empty: the node's name.", ParleyKind = "slot_output", ParleyFixed))
+    FString OutputName;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "What the client sees."))
+    EParleySend Send = EParleySend::Streamed;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "How later prompts replay the text."))
+    EParleyHistoryRole HistoryRole = EParleyHistoryRole::Assistant;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Prefix of the replayed text, so that small models tell speakers apart."))
+    FString HistoryName;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Slot that becomes the user message; empty: the player's line.", ParleyKind = "slot_input"))
+    FString Input;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Mustache text for the user message.", MultiLine = true, ParleyKind = "template"))
+    FString Template;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Where the rendered template stands."))
+    EParleyPlacement Placement = EParleyPlacement::InPlaceOfUser;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Keep <think>...</think> and kin out of the answer; diagnostics show it."))
+    bool bStripReasoning = true;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Next node when the reply is written; it may still be spoken; empty: the turn ends.", ParleyKind = "exit", ParleyFixed))
+    FString DefaultExit;
+
+    virtual FString GetTypeName() const override;
+
+protected:
+    virtual bool ReadFields(const Parley::JsonRead& From) override;
+    virtual void WriteFields(Parley::NodeFields& Into) const override;
+    virtual void CopyFields(const UParleyNode& Other) override;
+};
+
 /**
  * Searches the player's line for regular expressions, ignoring case.
  *
@@ -634,6 +712,42 @@ public:
 
     UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Next node when none is; empty: the turn ends.", ParleyKind = "exit", ParleyFixed))
     FString NotFoundExit;
+
+    virtual FString GetTypeName() const override;
+
+protected:
+    virtual bool ReadFields(const Parley::JsonRead& From) override;
+    virtual void WriteFields(Parley::NodeFields& Into) const override;
+    virtual void CopyFields(const UParleyNode& Other) override;
+};
+
+/** Lets a voice say the text of a slot. Writes no slot and sends no text. */
+UCLASS(EditInlineNew, DefaultToInstanced, BlueprintType, meta = (DisplayName = "Speak"))
+class PARLEY_API UParleySpeakNode : public UParleyNode
+{
+    GENERATED_BODY()
+
+public:
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Voice of the catalog; required.", ParleyKind = "voice", ParleyFixed))
+    FString Voice;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Which of the voice's speakers, from 0.", ClampMin = "0", UIMin = "0", ClampMax = "100000", UIMax = "100000"))
+    int32 SpeakerId = 0;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "1.0: as the voice speaks by itself; 2.0: twice as fast.", ClampMin = "0.1", UIMin = "0.1", ClampMax = "3.0", UIMax = "3.0"))
+    double Speed = 1.0;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "A sentence with fewer characters is said together with the next one.", ClampMin = "0", UIMin = "0", ClampMax = "400", UIMax = "400"))
+    int32 MinSentenceChars = 12;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Say *stage directions* too; the text always has them."))
+    bool bSpeakActions = false;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Slot that is said; empty: the player's line.", ParleyKind = "slot_input"))
+    FString Input;
+
+    UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Parley", meta = (ToolTip = "Next node when the voice has its text; it may still be speaking; empty: the turn ends.", ParleyKind = "exit", ParleyFixed))
+    FString DefaultExit;
 
     virtual FString GetTypeName() const override;
 

@@ -47,6 +47,8 @@ std::string ChatLine::Shown() const
         return "> " + Text;
     case ChatLineKind::Speaker:
         return NodeName + ": " + Text + (IsOpen ? " \xE2\x80\xA6" : "");
+    case ChatLineKind::Sound:
+        return "\xE2\x99\xAA " + NodeName + ": " + Text + (IsOpen ? " \xE2\x80\xA6" : "");
     default:
         return Text;
     }

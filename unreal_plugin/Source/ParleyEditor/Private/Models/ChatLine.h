@@ -20,6 +20,8 @@ enum class ChatLineKind
     Player,
     /// A node says it.
     Speaker,
+    /// How much sound came of what a node says.
+    Sound,
     /// Something that happened.
     Note,
     /// Something that failed.

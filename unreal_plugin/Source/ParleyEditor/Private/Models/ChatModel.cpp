@@ -11,6 +11,17 @@
 namespace Parley::Editor
 {
 
+namespace ChatModelLocal
+{
+
+std::string Seconds(std::int64_t Bytes, std::int64_t BytesPerSecond)
+{
+    const std::int64_t Tenths = (Bytes * 10 + BytesPerSecond / 2) / BytesPerSecond;
+    return std::to_string(Tenths / 10) + "." + std::to_string(Tenths % 10) + " s of sound";
+}
+
+} // namespace ChatModelLocal
+
 ChatModel::ChatModel(std::shared_ptr<ParleyCore> InCore) : Core(std::move(InCore))
 {
     OfCore[0] = Core->Gone.Add([this](const std::string& Why) { OnGone(Why); });
@@ -100,6 +111,8 @@ void ChatModel::Listen()
     OfAgent[3] = Agent->NodeHappened.Add([this](const Messages::NodeEvent& What) { OnNodeHappened(What); });
     OfAgent[4] = Agent->Failed.Add([this](const Parley::Fault& Why) { OnFailed(Why); });
     OfAgent[5] = Agent->Made.Add([this](CoreAgent& Who) { OnMade(Who); });
+    OfAgent[6] = Agent->SoundStarted.Add([this](const Messages::AudioFormat& Format) { OnSoundStarted(Format); });
+    OfAgent[7] = Agent->Sound.Add([this](const SoundChunk& Sound) { OnSound(Sound); });
 }
 
 void ChatModel::Deafen()
@@ -110,6 +123,8 @@ void ChatModel::Deafen()
     Agent->NodeHappened.Remove(OfAgent[3]);
     Agent->Failed.Remove(OfAgent[4]);
     Agent->Made.Remove(OfAgent[5]);
+    Agent->SoundStarted.Remove(OfAgent[6]);
+    Agent->Sound.Remove(OfAgent[7]);
 }
 
 bool ChatModel::Say(const std::string& Text)
@@ -235,7 +250,7 @@ void ChatModel::OnFailed(const Parley::Fault& Why)
 
 void ChatModel::OnAnswer(const Messages::AnswerText& What)
 {
-    ChatLine* Line = OpenLine(What.TurnId, What.Step);
+    ChatLine* Line = OpenLine(ChatLineKind::Speaker, What.TurnId, What.Step);
     if (Line == nullptr)
     {
         ChatLine Begun;
@@ -252,6 +267,34 @@ void ChatModel::OnAnswer(const Messages::AnswerText& What)
     {
         Lines.erase(std::find_if(Lines.begin(), Lines.end(), [Line](const ChatLine& Each) { return &Each == Line; }));
     }
+    Tell();
+}
+
+void ChatModel::OnSoundStarted(const Messages::AudioFormat& Format)
+{
+    SoundBytes = 0;
+    BytesPerSecond = 2 * Format.SampleRate * Format.Channels;
+    ChatLine Begun;
+    Begun.Kind = ChatLineKind::Sound;
+    Begun.NodeName = Format.NodeName;
+    Begun.Text = ChatModelLocal::Seconds(0, 1);
+    Begun.TurnId = Format.TurnId;
+    Begun.Step = Format.Step;
+    Begun.IsOpen = true;
+    Lines.push_back(std::move(Begun));
+    Tell();
+}
+
+void ChatModel::OnSound(const SoundChunk& Sound)
+{
+    ChatLine* Line = OpenLine(ChatLineKind::Sound, Sound.Chunk.TurnId, Sound.Chunk.Step);
+    if (Line == nullptr)
+    {
+        return;
+    }
+    SoundBytes += Sound.Bytes;
+    Line->Text = ChatModelLocal::Seconds(static_cast<std::int64_t>(SoundBytes), BytesPerSecond);
+    Line->IsOpen = !Sound.Chunk.IsFinal;
     Tell();
 }
 
@@ -303,11 +346,11 @@ void ChatModel::OnGaveUp(const std::string& Why)
 }
 
 /// The line that this step has begun and not ended; null: none.
-ChatLine* ChatModel::OpenLine(std::int64_t TurnId, std::int64_t Step)
+ChatLine* ChatModel::OpenLine(ChatLineKind Kind, std::int64_t TurnId, std::int64_t Step)
 {
-    const auto At = std::find_if(Lines.rbegin(), Lines.rend(), [TurnId, Step](const ChatLine& Line)
+    const auto At = std::find_if(Lines.rbegin(), Lines.rend(), [Kind, TurnId, Step](const ChatLine& Line)
     {
-        return Line.IsOpen && Line.TurnId == TurnId && Line.Step == Step;
+        return Line.Kind == Kind && Line.IsOpen && Line.TurnId == TurnId && Line.Step == Step;
     });
     return At == Lines.rend() ? nullptr : &*At;
 }

@@ -80,12 +80,14 @@ private:
     void OnMade(CoreAgent& Who);
     void OnFailed(const Parley::Fault& Why);
     void OnAnswer(const Messages::AnswerText& What);
+    void OnSoundStarted(const Messages::AudioFormat& Format);
+    void OnSound(const SoundChunk& Sound);
     void OnTurnCompleted(const Messages::TurnComplete& Turn);
     void OnToolCalled(const std::shared_ptr<ToolCall>& Call);
     void OnNodeHappened(const Messages::NodeEvent& What);
     void OnGone(const std::string& Why);
     void OnGaveUp(const std::string& Why);
-    ChatLine* OpenLine(std::int64_t TurnId, std::int64_t Step);
+    ChatLine* OpenLine(ChatLineKind Kind, std::int64_t TurnId, std::int64_t Step);
     void Close(std::int64_t TurnId);
     void Note(ChatLineKind Kind, std::string Text);
     void Tell();
@@ -106,7 +108,10 @@ private:
     std::vector<Finding> Found;
     std::string Fault;
     HandlerId OfCore[2] = {0, 0};
-    HandlerId OfAgent[6] = {0, 0, 0, 0, 0, 0};
+    HandlerId OfAgent[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    /// Of the step that speaks: what came, and what a second of it takes.
+    std::size_t SoundBytes = 0;
+    std::int64_t BytesPerSecond = 1;
 };
 
 } // namespace Parley::Editor

@@ -94,7 +94,7 @@ std::vector<KnownModel> ModelManagerModel::KnownOf(const Messages::Models& List)
     std::vector<KnownModel> Found;
     for (const Messages::ModelInfo& Info : List.Items)
     {
-        Found.push_back(KnownModel{Info.Name, std::string(WordOf(Info.Type))});
+        Found.push_back(KnownModel{Info.Name, std::string(WordOf(Info.Type)), Info.Speakers});
     }
     return Found;
 }
@@ -104,7 +104,7 @@ std::vector<KnownModel> ModelManagerModel::Known() const
     std::vector<KnownModel> Found;
     for (const ModelRow& Each : Rows)
     {
-        Found.push_back(KnownModel{Each.Info.Name, std::string(WordOf(Each.Info.Type))});
+        Found.push_back(KnownModel{Each.Info.Name, std::string(WordOf(Each.Info.Type)), Each.Info.Speakers});
     }
     return Found;
 }

@@ -346,13 +346,15 @@ FieldRow RowBuilder::Field(std::size_t Index, const NodeParam& Param) const
         RowBuilderLocal::Choose(Made, Dropdown::Of(Choices::Exits(Root, RowBuilderLocal::Stored(Made.Stored ? &*Made.Stored : nullptr))));
         break;
     case ParamKind::Model:
-        if (Param.Name == "voice")
+        ModelChoices(Made, "language", DefaultModel.empty() ? "Default" : "Default: " + DefaultModel);
+        break;
+    case ParamKind::Voice:
+        ModelChoices(Made, "tts", "(none)");
+        break;
+    case ParamKind::Plain:
+        if (Param.Name == "speaker_id" && Made.Control == FieldControl::Integer)
         {
-            ModelChoices(Made, "tts", "(none)");
-        }
-        else
-        {
-            ModelChoices(Made, "language", DefaultModel.empty() ? "Default" : "Default: " + DefaultModel);
+            Made.Choices = SpeakerChoices(EditorJson::Text(&EditorJson::Items(&Root, "nodes")[Index], "voice"), Made.Value);
         }
         break;
     case ParamKind::Variable:
@@ -414,6 +416,27 @@ void RowBuilder::ModelChoices(FieldRow& Field, const char* Type, const std::stri
     Choices.Select(Field.Text());
     RowBuilderLocal::Choose(Field, std::move(Choices));
     Field.Control = FieldControl::Model;
+}
+
+/// The speakers of a voice by their numbers; nothing: nobody said yet which there are.
+std::optional<Dropdown> RowBuilder::SpeakerChoices(std::string_view Voice, const std::optional<Json>& Stored) const
+{
+    const auto Found = std::find_if(Sources->Models.begin(), Sources->Models.end(), [Voice](const KnownModel& Each)
+    {
+        return Each.Type == "tts" && Each.Name == Voice;
+    });
+    if (Found == Sources->Models.end() || Found->Speakers.empty())
+    {
+        return std::nullopt;
+    }
+    Dropdown Choices;
+    for (std::size_t At = 0; At < Found->Speakers.size(); ++At)
+    {
+        const std::string Number = std::to_string(At);
+        Choices.Add(Number, Number + ": " + Found->Speakers[At]);
+    }
+    Choices.Select(Stored ? Sources->Codec->Write(*Stored) : "0");
+    return Choices;
 }
 
 // ---- by description

@@ -16,6 +16,8 @@ struct KnownModel
     std::string Name;
     /// language, embedding or tts.
     std::string Type;
+    /// Of a voice: its speakers, by their numbers.
+    std::vector<std::string> Speakers = {};
 };
 
 /// What a reading of a workflow needs; the rows of nodes keep it until they are made.
@@ -50,6 +52,7 @@ private:
     FieldRow Field(std::size_t Index, const NodeParam& Param) const;
     Dropdown VariableChoices(const std::string& Stored) const;
     void ModelChoices(FieldRow& Row, const char* Type, const std::string& None) const;
+    std::optional<Dropdown> SpeakerChoices(std::string_view Voice, const std::optional<Json>& Stored) const;
     FieldRow Of(const Steps& Way, const NodeParam& Param, const std::string& Label) const;
     void ListOf(FieldRow& Row, const NodeParam& Param) const;
     void RecordOf(FieldRow& Row, const NodeParam& Param) const;

@@ -135,7 +135,10 @@ std::string WorkflowInspectorModel::RefusalAt(const std::string& Path) const
 
 void WorkflowInspectorModel::SetModels(std::vector<KnownModel> Known)
 {
-    const auto IsSame = [](const KnownModel& One, const KnownModel& Other) { return One.Name == Other.Name && One.Type == Other.Type; };
+    const auto IsSame = [](const KnownModel& One, const KnownModel& Other)
+    {
+        return One.Name == Other.Name && One.Type == Other.Type && One.Speakers == Other.Speakers;
+    };
     if (!std::equal(Models.begin(), Models.end(), Known.begin(), Known.end(), IsSame))
     {
         Models = std::move(Known);
