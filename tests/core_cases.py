@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bridge.catalog import CatalogEntry
 from bridge.curve import write_key_file
 from bridge.transport import run_on_selector_loop
 from tests.core_program import FRAME_MS, MODELS, ROOT, START_MS, STOP_MS, UNDER_LOAD, Json, Program, script
 from tests.faults.proxy import FaultyProxy, make_schedule
 from tests.impostors import puppet, session_ready
 from tests.real_sidecar import STUCK, game, serving
-from tests.talk import scripted
+from tests.talk import EMBED, scripted
 
 TAVERN = ROOT / "samples" / "tavern"
 TAVERN_LINES = ["Good evening. What is there to eat?", "And who is playing that lute?"]
@@ -41,7 +42,8 @@ def tavern(models: Sequence[Any], program: Program) -> Json:
 def check_the_tavern_answers_with_several_speakers_in_one_turn(program: Program) -> None:
     mocks = [
         scripted("Sit down, love! There is stew.", name="starter-chat", tokens_per_s=200),
-        scripted(name="starter-embed").model_copy(update={"type": "embedding"}),
+        EMBED.model_copy(update={"name": "starter-embed"}),
+        CatalogEntry(name="starter-voice", type="tts", engine="mock"),
     ]
     found = program.run("tavern", tavern(mocks, program))
     for turn in found["turns"]:

@@ -70,8 +70,8 @@ EDGES = [
 ]  # fmt: skip
 JUDGED_BY_THE_SIDECAR_ALONE = {
     "template", "instruction", "string_storage", "inline_strings", "inline_keys", "embedded_storage", "filter",
-    "metadata_field", "tools", "intents", "attributes", "model", "default_model", "max_tokens", "not_found_intent",
-    "type",
+    "metadata_field", "tools", "intents", "attributes", "model", "voice", "default_model", "max_tokens",
+    "not_found_intent", "type",
 }  # fmt: skip
 
 
@@ -165,6 +165,7 @@ def check_what_they_say(ask: Ask) -> None:
         node("a", "Transform", default_exit="b", history_role="User", odd=1, history_name="x" * 201),
         node("a", "Generate", input="gone", sampling={"top_p": 1.5, "hot": 1}, max_tokens=0, stop=[1]),
         node("c", "Custom", b_exit="nowhere"),
+        node("d", "Speak", input="a"),
         start="a",
     )
     (found,) = ask([{"op": "validate", "workflow": flow}])
@@ -183,9 +184,11 @@ def check_what_they_say(ask: Ask) -> None:
         "error 3003 $.nodes[1].stop[0]: it must be a text, not 1",
         "error 3003 $.nodes[1].model: the node names no model and the workflow has no default_model",
         "error 3008 $.nodes[2].b_exit: b_exit names no node: 'nowhere' (empty ends the turn)",
+        "error 6005 $.nodes[3].voice: the node names no voice",
         "warning 3003 $.nodes[1].input: no node writes the slot 'gone'",
         "warning 3003 $.nodes[2].type: unknown node type 'Custom'; the sidecar may know it",
         "warning 3003 $.nodes[2].name: no exit leads from 'a' to this node",
+        "warning 3003 $.nodes[3].name: no exit leads from 'a' to this node",
     ]
 
 

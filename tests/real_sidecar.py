@@ -96,13 +96,13 @@ def stuck(part: str) -> None:
 
 def main() -> None:
     """`parley …` whose models get stuck, by their names. At SIGUSR1 it prints how many tasks its event loop has."""
-    from bridge import cli, models
+    from bridge import cli, loaders
     from bridge.config import Settings
     from bridge.engines.mock import MockBackend
     from bridge.engines.mock_embed import MockEmbedder
     from bridge.engines.scheduler import Scheduler
 
-    load_engine, load_embedder = models.load_text_engine, models.load_embedding_engine
+    load_engine, load_embedder = loaders.load_text_engine, loaders.load_embedding_engine
 
     class StuckReader(MockBackend):
         def decode(self, slices: Any) -> None:
@@ -124,8 +124,8 @@ def main() -> None:
 
     if sys.platform != "win32":
         signal.signal(signal.SIGUSR1, lambda *_: print(f"tasks {len(asyncio.all_tasks())}", flush=True))
-    models.load_text_engine = load_stuck_engine
-    models.load_embedding_engine = load_stuck_embedder
+    loaders.load_text_engine = load_stuck_engine
+    loaders.load_embedding_engine = load_stuck_embedder
     cli.main()
 
 

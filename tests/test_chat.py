@@ -1134,6 +1134,7 @@ def test_a_model_that_does_not_exist_is_the_flags_fault(tmp_path: Path, capfd: p
     assert line.startswith("error: --model: the catalog has no model 'nope'")
 
 
+@pytest.mark.thorough
 def test_answers_to_commands_are_no_frames(tmp_path: Path) -> None:
     typed = b"/help\nhello\n/inspect bram\n/inspect nobody\n/reset now\n/nope\n"
     ended = chat(str(write(tmp_path, two_speakers())), "--json", "--diagnostics", keyboard=typed)
@@ -1151,6 +1152,7 @@ def test_a_workflow_nested_beyond_reason_is_one_sentence(tmp_path: Path, capfd: 
     assert tuple(capfd.readouterr()) == ("", f"parley: {file} is nested too deeply\n")
 
 
+@pytest.mark.thorough
 def test_a_pipe_is_a_keyboard_and_a_narrow_console_no_fault(tmp_path: Path) -> None:
     workflow = two_speakers()
     workflow["nodes"][1]["inline_strings"] = [f"龙 Łukasz {ESCAPES}"]
@@ -1187,6 +1189,7 @@ def test_a_sidecar_that_dies_is_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flags", [("--json",), ()])
+@pytest.mark.thorough
 def test_whoever_stops_reading_hears_no_complaint(tmp_path: Path, flags: tuple[str, ...]) -> None:
     with running(str(write(tmp_path, two_speakers())), *flags) as run:
         run.read_until(b"\n")
@@ -1257,6 +1260,7 @@ def test_a_second_ctrl_c_leaves_a_sidecar_that_hangs(tmp_path: Path) -> None:
 
 
 @posix_only
+@pytest.mark.thorough
 def test_ctrl_c_before_there_is_a_prompt(tmp_path: Path) -> None:
     # A sidecar that never gets ready: its settings are a pipe into which nobody writes.
     os.mkfifo(tmp_path / "models.json")
@@ -1380,6 +1384,7 @@ def test_ctrl_c_in_a_terminal_stops_an_answer_and_then_the_chat(tmp_path: Path) 
 
 @posix_only
 @pytest.mark.parametrize("at_prompt", [True, False])
+@pytest.mark.thorough
 def test_a_chat_that_is_terminated_leaves_the_terminal_as_it_was(tmp_path: Path, at_prompt: bool) -> None:
     file = str(write(tmp_path, two_speakers()))
     with in_terminal(file, "--model", "slow", PARLEY_CATALOG=slow_catalog(tmp_path)) as run:
@@ -1394,6 +1399,7 @@ def test_a_chat_that_is_terminated_leaves_the_terminal_as_it_was(tmp_path: Path,
 
 
 @posix_only
+@pytest.mark.thorough
 def test_a_sidecar_that_dies_ends_the_wait_at_a_terminal(tmp_path: Path) -> None:
     with in_terminal(str(write(tmp_path, two_speakers()))) as run:
         run.read_until("Ann:")

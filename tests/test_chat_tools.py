@@ -60,6 +60,7 @@ def test_a_tool_without_an_answer_is_done(flow: tuple[str, str]) -> None:
         (["--var", "depth=3"], b"declares no variable 'depth'"),
     ],
 )
+@pytest.mark.thorough
 def test_what_cannot_be_used_is_one_sentence(flow: tuple[str, str], wrong: list[str], said: bytes) -> None:
     workflow, catalog = flow
     done = chat(workflow, "--say", "Hello", *wrong, PARLEY_CATALOG=catalog)

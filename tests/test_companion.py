@@ -100,6 +100,7 @@ async def test_a_killed_sidecar_is_replaced_and_nothing_is_forgotten(environment
 
 
 @on_the_loop
+@pytest.mark.thorough
 async def test_an_idle_sidecar_that_dies_is_replaced_unasked(environment: dict[str, str], _: Path) -> None:
     back = asyncio.Event()
 

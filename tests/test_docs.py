@@ -161,7 +161,7 @@ def command_exists(line: str) -> bool:
         if word in options:
             if options[word].takes_value:
                 next(rest, None)
-        elif word.startswith("-"):
+        elif word.startswith("-") and word != "-":
             return False
         elif word != "OPTIONS":
             arguments -= 1

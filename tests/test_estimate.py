@@ -29,7 +29,9 @@ from bridge.engines.llama_memory import (
 )
 from bridge.estimate import Estimate, Use, estimate_model, estimate_workflow, lines_of, models_of
 from bridge.nodes.generate import Generate
+from bridge.nodes.generate_and_speak import GenerateAndSpeak
 from bridge.nodes.retrieve import Retrieve
+from bridge.nodes.speak import Speak
 from bridge.workflow import Workflow
 from tests.gguf_writer import F32, Q4_K, gguf
 
@@ -256,6 +258,29 @@ def test_a_damaged_file_is_named_and_the_catalog_speaks(tmp_path: Path) -> None:
     assert "is not a GGUF file" in found.notes[0]
 
 
+def test_a_voice_takes_its_file_and_what_it_reads_with_it(tmp_path: Path) -> None:
+    (tmp_path / "v.onnx").write_bytes(bytes(5000))
+    source = {"path": str(tmp_path / "v.onnx")}
+    for engine, least in (("hibari", 180), ("sherpa-onnx", 60)):
+        voice = CatalogEntry.model_validate({"name": "v", "type": "tts", "engine": engine, "source": source})
+        found = estimate_model(voice, Use(nodes=2), Settings(n_gpu_layers=-1))
+        assert (found.basis, found.weights, found.nodes, found.gpu) == ("files", 5000, 2, None)
+        assert found.cpu.ram == found.loaded + found.beside >= least * 2**20
+        gone = voice.model_copy(update={"source": Source(path=str(tmp_path / "gone.onnx"))})
+        absent = estimate_model(gone, Use(), Settings(n_gpu_layers=-1))
+        assert (absent.basis, absent.gpu) == ("catalog", None)
+        assert absent.notes[0] == "its file is not here"
+
+
+def test_voices_of_a_workflow_are_found() -> None:
+    speaks = {"name": "a", "voice": "mock-voice", "model": "mock-echo"}
+    workflow = flow(speaks, {"name": "b", "input": "a", "voice": "mock-voice"}, types=(GenerateAndSpeak, Speak))
+    uses, unknown = models_of(workflow, None)
+    assert ({name: use.nodes for name, use in uses.items()}, unknown) == ({"mock-echo": 1, "mock-voice": 2}, [])
+    estimate = estimate_workflow(workflow, None, Settings(), read_catalog())
+    assert "mock-voice (tts, mock)" in lines_of(estimate, Settings())
+
+
 def test_the_mock_takes_nothing() -> None:
     found = estimate_model(read_catalog()["mock-echo"], Use(), Settings())
     assert (found.basis, found.loaded, found.cpu.ram, found.gpu) == ("none", 0, 0, None)
@@ -330,8 +355,8 @@ def test_every_model_of_the_hub_says_where_its_facts_come_from(item: CatalogEntr
     assert owner
     assert name
     assert source.files
-    assert all(file.endswith(".gguf") for file in source.files)
+    assert all(file.endswith(".onnx" if item.type == "tts" else ".gguf") for file in source.files)
     assert source.cite.startswith("https://")
     assert item.license
-    assert 2048 <= item.context_size <= 8192
+    assert item.type == "tts" or 2048 <= item.context_size <= 8192
     assert estimate_model(item, Use(), Settings(models_folder="/nowhere")).basis == "catalog"

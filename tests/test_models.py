@@ -154,6 +154,87 @@ def test_a_catalog_cannot_name_files_outside_the_models_folder(name: str, tmp_pa
         assert "$.models[0].source.file ('x'): " in source_fault({"package": "p", "file": name}, tmp_path)
 
 
+def entry_fault(tmp_path: Path, **entry: object) -> str:
+    """What is said of an entry; empty: nothing."""
+    file = tmp_path / "models.json"
+    file.write_text(json.dumps({"models": [{"name": "x", **entry}]}), encoding="utf-8")
+    try:
+        read_catalog(file)
+    except InvalidValue as fault:
+        return str(fault)
+    return ""
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"type": "tts", "engine": "mock"},
+        {"type": "tts", "engine": "mock", "mock": {"real_time_factor": 0.7, "fail_on": "dragon"}, "license": "MIT"},
+        {"type": "tts", "engine": "hibari", "source": {"package": "hibari", "file": "hibari.onnx"}},
+        {"type": "tts", "engine": "hibari", "source": {"path": "voices/bf_emma.int8.onnx"}},
+        {"type": "tts", "engine": "sherpa-onnx", "source": {"path": "voices/vits-piper-en_US-amy"}},
+        {"type": "tts", "engine": "sherpa-onnx", "source": {"huggingface": "o/n", "files": ["a.onnx", "tokens.txt"]}},
+    ],
+)
+def test_voices_that_are_right(entry: dict[str, Any], tmp_path: Path) -> None:
+    assert entry_fault(tmp_path, **entry) == ""
+
+
+VOICE: dict[str, Any] = {"type": "tts", "engine": "mock"}
+FOLDER: dict[str, Any] = {"type": "tts", "engine": "sherpa-onnx", "source": {"path": "v"}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({**FOLDER, "type": "language"}, "type: the engine sherpa-onnx runs models of type tts, not language"),
+        (
+            {"engine": "hibari", "source": {"path": "v"}},
+            "type: the engine hibari runs models of type tts, not language",
+        ),
+        (
+            {"type": "tts", "engine": "llama-cpp", "source": {"path": "v"}},
+            "type: the engine llama-cpp runs models of type language or embedding, not tts",
+        ),
+        ({"type": "tts", "engine": "hibari"}, "source: one of package, path and huggingface is needed"),
+        (
+            {"type": "tts", "engine": "hibari", "source": {"path": "v", "files": ["a.onnx", "b.onnx"]}},
+            "source.files: a voice of hibari is one file",
+        ),
+        ({**VOICE, "context_size": 512}, "context_size: a voice has none; leave it out of a model of type tts"),
+        ({**VOICE, "chat_format": "auto"}, "chat_format: a voice has none"),
+        ({**FOLDER, "default_sampling": {}}, "default_sampling: a voice has none"),
+        ({**FOLDER, "mock": {}}, "mock: it goes with the engine mock only"),
+        (
+            {**VOICE, "mock": {"mode": "echo"}},
+            "mock.mode: it goes with type language only, and this model is of type tts",
+        ),
+        ({**VOICE, "mock": {"replies": ["x"]}}, "mock.replies: it goes with type language only"),
+        (
+            {"engine": "mock", "mock": {"fail_on": "x"}},
+            "mock.fail_on: it goes with type tts only, and this model is of",
+        ),
+        ({"engine": "mock", "mock": {"real_time_factor": 1}}, "mock.real_time_factor: it goes with type tts only"),
+        ({"type": "embedding", "engine": "mock", "mock": {"fail_on": "x"}}, "mock.fail_on: it goes with type tts only"),
+        ({**VOICE, "mock": {"real_time_factor": -1}}, ".mock.real_time_factor"),
+        ({**VOICE, "mock": {"real_time_factor": 11}}, ".mock.real_time_factor"),
+        ({**VOICE, "mock": {"colour": 1}}, "unknown field 'colour'"),
+        ({"type": "speech", "engine": "mock"}, "$.models[0].type"),
+    ],
+)
+def test_voices_that_are_wrong(entry: dict[str, Any], says: str, tmp_path: Path) -> None:
+    said = entry_fault(tmp_path, **entry)
+    assert "$.models[0]" in said
+    assert says in said
+
+
+def test_the_packaged_catalog_has_voices() -> None:
+    voices = {name: entry for name, entry in read_catalog().items() if entry.type == "tts"}
+    assert (voices["starter-voice"].engine, str(voices["starter-voice"].source)) == ("hibari", "package hibari")
+    assert voices["mock-voice"].engine == "mock"
+    assert all(entry.source.sha256 for entry in voices.values() if entry.source.huggingface)
+
+
 def test_a_mock_has_no_source(tmp_path: Path) -> None:
     assert "the mock engine reads no file" in source_fault({"path": "x"}, tmp_path, engine="mock")
 

@@ -142,7 +142,7 @@ def test_a_pull_that_fails_is_told_in_one_sentence_and_goes_on_later(hub: Hub) -
         (["list", "--catalog", "gone.json"], 2, "cannot read the catalog gone.json"),
         (["list", "--config", "gone.toml"], 2, "cannot read the settings file gone.toml"),
         (["add", "gone.gguf", "--name", "x"], 2, "there is no file gone.gguf"),
-        (["add", "owner/name", "--name", "x"], 2, "name the file of owner/name"),
+        (["add", "owner/name", "--name", "x"], 2, "there is no file or folder of that name here: owner/name"),
         (["add", "owner/na me", "--file", "x.gguf", "--name", "x"], 2, "no repository"),
         (["add", "owner/name", "--file", "../x.gguf", "--name", "x"], 2, "'../x.gguf' must be a plain"),
         (["add", "owner/name", "--file", "x.gguf", "--name", "x", "--type", "painting"], 2, "type"),
@@ -279,3 +279,54 @@ def test_ctrl_c_keeps_what_is_there_and_says_so(hub: Hub, game: Path) -> None:
     hub.hold_after = None
     assert parley("pull", "small")[0] == 0
     assert hub.ranges()[-1] == "bytes=200000-"
+
+
+# ---- voices
+
+
+def test_the_folder_of_a_voice_is_added_and_listed_with_its_speakers(game: Path) -> None:
+    pytest.importorskip("onnx", reason="the voice is made with the package onnx")
+    from tests.tiny_voice import make_kokoro
+
+    folder = make_kokoro(game / "voices" / "kokoro")
+    code, _, err = parley("add", str(folder), "--name", "tavern", "--license", "MIT")
+    assert (code, err) == (0, f"tavern is in {game / 'models.json'}\n")
+    entry = json.loads((game / "models.json").read_bytes())["models"][1]
+    source = {"path": "voices/kokoro"}
+    assert entry == {"name": "tavern", "type": "tts", "engine": "sherpa-onnx", "source": source, "license": "MIT"}
+    code, out, _ = parley("list", "--json")
+    (row,) = [row for row in json.loads(out) if row["name"] == "tavern"]
+    assert (row["status"], row["type"], row["speakers"]) == ("Local", "tts", ["af_one", "am_two"])
+    assert row["bytes_on_disk"] > 1000
+    assert "af_one, am_two" in parley("list")[1]
+    assert parley("verify", "tavern")[:2] == (0, "tavern: ok\n")
+    (folder / "voices.bin").unlink()
+    code, out, _ = parley("verify", "tavern")
+    assert code == 1
+    assert "looks like a Kokoro voice, but voices.bin is missing" in out
+
+
+def test_a_folder_that_is_no_voice_is_not_added(game: Path, tmp_path: Path) -> None:
+    before = (game / "models.json").read_bytes()
+    (tmp_path / "empty").mkdir()
+    code, _, err = parley("add", str(tmp_path / "empty"), "--name", "v")
+    assert code == 1
+    assert "holds no voice: no file in it ends with .onnx" in err
+    assert (game / "models.json").read_bytes() == before
+
+
+def test_a_voice_of_the_hub_is_added_with_each_of_its_files(game: Path) -> None:
+    how = ["--name", "v", "--type", "tts"]
+    code, _, err = parley("add", "owner/voice", *how)
+    assert code == 2
+    assert "say which files: --file model.onnx --file tokens.txt and so on" in err
+    files = ["a.onnx", "tokens.txt", "lexicon.txt"]
+    assert parley("add", "owner/voice", *how, *(part for file in files for part in ("--file", file)))[0] == 0
+    entry = json.loads((game / "models.json").read_bytes())["models"][1]
+    assert (entry["engine"], entry["source"]) == ("sherpa-onnx", {"huggingface": "owner/voice", "files": files})
+    code, _, err = parley("add", "owner/model", "--name", "m", "--file", "a.gguf", "--file", "b.gguf")
+    assert code == 2
+    assert "name one --file only" in err
+    code, _, err = parley("add", "owner/voice", *how, "--replace", "--file", "a.onnx", "--context-size", "9")
+    assert code == 2
+    assert "context_size: a voice has none" in err

@@ -93,7 +93,8 @@ def test_the_packaged_types() -> None:
     names = {cls.type_name for cls in packaged_nodes()}
     assert names == {
         "CannedResponse", "ClassifyAttributesLLM", "ClassifyIntent", "ClassifyIntentLLM", "Generate",
-        "HumanMessageGuardrail", "Instruction", "IntentToInstruction", "Retrieve", "Summarize", "ToolCall", "Transform",
+        "GenerateAndSpeak", "HumanMessageGuardrail", "Instruction", "IntentToInstruction", "Retrieve", "Speak",
+        "Summarize", "ToolCall", "Transform",
     }  # fmt: skip
 
 

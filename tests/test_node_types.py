@@ -18,7 +18,7 @@ from bridge.node import Kind, default_registry, field_kind
 from bridge.protocol import Problem
 from bridge.storages import EmbeddedStorages, StringStorages
 from bridge.workflow import CompileScope, ModelFacts, Workflow, compile_workflow, fixed_params
-from tests.talk import EMBED, Talk, run, scripted, talking, workflow
+from tests.talk import EMBED, VOICE, Talk, run, scripted, talking, workflow
 
 TYPES = default_registry()
 FACTS = ["the mill burned down", "the smith sells swords"]
@@ -43,10 +43,12 @@ BASE: dict[str, dict[str, Any]] = {
     "ClassifyIntent": {"embedded_storage": "facts"},
     "ClassifyIntentLLM": {"intents": INTENTS},
     "Generate": {},
+    "GenerateAndSpeak": {"voice": "voice"},
     "HumanMessageGuardrail": {"inline_strings": ["secret"]},
     "Instruction": {"instruction": "Be brief."},
     "IntentToInstruction": {"inline_keys": ["trade"], "inline_strings": ["Haggle."]},
     "Retrieve": {"embedded_storage": "facts"},
+    "Speak": {"voice": "voice"},
     "Summarize": {"trigger_tokens": 100},
     "ToolCall": {"tools": TOOLS},
     "Transform": {"template": "t"},
@@ -61,12 +63,14 @@ SCENARIOS: dict[tuple[str, str], Scenario] = {
     ("ClassifyIntentLLM", "found"): Scenario("buy or sell"),
     ("ClassifyIntentLLM", "not_found"): Scenario("nothing of it"),
     ("Generate", "default"): Scenario("x"),
+    ("GenerateAndSpeak", "default"): Scenario("x"),
     ("HumanMessageGuardrail", "triggered"): Scenario("your Secret?"),
     ("HumanMessageGuardrail", "not_triggered"): Scenario("hello"),
     ("Instruction", "default"): Scenario("x"),
     ("IntentToInstruction", "default"): Scenario("x"),
     ("Retrieve", "found"): Scenario("who burned down the mill"),
     ("Retrieve", "not_found"): Scenario("quite something else"),
+    ("Speak", "default"): Scenario("x"),
     ("Summarize", "default"): Scenario("x"),
     ("ToolCall", "tool_called"): Scenario("open it", replies=(CALL,)),
     ("ToolCall", "no_tool_called"): Scenario("hello"),
@@ -99,7 +103,7 @@ def test_each_exit_is_taken_and_leads_where_it_says(type_name: str, taken: str) 
     ]
 
     async def work() -> None:
-        async with talking(scripted(*scenario.replies), EMBED) as talk:
+        async with talking(scripted(*scenario.replies), EMBED, VOICE) as talk:
             await with_facts(talk)
             agent_id = await talk.agent(workflow(node, *targets, model="script"))
             turn = await talk.say(agent_id, scenario.line)
@@ -116,7 +120,11 @@ def test_each_exit_is_taken_and_leads_where_it_says(type_name: str, taken: str) 
 # ---- every parameter, wrong ----------------------------------------------------------------------------------
 
 
-MODELS = {"chat": ModelFacts("language", 1024), "embed": ModelFacts("embedding", 512)}
+MODELS = {
+    "chat": ModelFacts("language", 1024),
+    "embed": ModelFacts("embedding", 512),
+    "voice": ModelFacts("tts", 0),
+}
 
 
 class Facts:
@@ -541,8 +549,8 @@ OTHER: dict[tuple[str, str], Any] = {
 
 
 STRUCTURAL = {
-    "name", "model", "context_size", "max_tokens", "output_name", "inline_strings", "inline_keys", "embedded_storage",
-    "intents", "attributes", "tools", "tool_call_format",
+    "name", "voice", "model", "context_size", "max_tokens", "output_name", "inline_strings", "inline_keys",
+    "embedded_storage", "intents", "attributes", "tools", "tool_call_format",
 }  # fmt: skip
 """Fixed once an agent is made, wherever they stand; so are the type and every exit."""
 
@@ -579,7 +587,7 @@ def test_each_parameter_changes_or_is_refused(type_name: str, tmp_path: Path) ->
     }
 
     async def work() -> None:
-        async with talking(scripted("ok"), EMBED) as talk:
+        async with talking(scripted("ok"), EMBED, VOICE) as talk:
             ask = talk.client.request
             await ask(protocol.ConfigureSession(storage_folder=str(tmp_path)))
             await ask(protocol.CreateEmbeddedStorage(name="facts", config=config))

@@ -45,6 +45,7 @@ def test_idle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["loading", "reading a prompt"])
+@pytest.mark.thorough
 def test_while_a_model_is_busy(part: str, tmp_path: Path) -> None:
     name = "stuck-load" if part == "loading" else "stuck-prompt"
     arguments = game(tmp_path, ECHO, ECHO.model_copy(update={"name": name}))
@@ -93,6 +94,7 @@ def write_knowledge(folder: Path, model: str, records: int) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_while_an_index_is_built(tmp_path: Path) -> None:
     stuck = EMBED.model_copy(update={"name": "stuck-embed"})
     arguments = game(tmp_path, ECHO, stuck)
@@ -117,6 +119,7 @@ def test_while_an_index_is_built(tmp_path: Path) -> None:
     assert left == ([".parley-abcdefgh.tmp", *expected] if sys.platform == "win32" else expected)
 
 
+@pytest.mark.thorough
 def test_while_a_download_runs(tmp_path: Path) -> None:
     data = small_gguf(400_000)
     entry: CatalogEntry = hub_entry()

@@ -33,6 +33,7 @@ from bridge.filter import Field, compile_filter
 from bridge.knowledge import knowledge_from_config, read_knowledge
 from bridge.model_files import model_paths
 from bridge.node import packaged_nodes
+from bridge.packaged_model import package_folders
 from bridge.protocol import (
     ConfigureSession,
     DestroyAgent,
@@ -47,7 +48,7 @@ from bridge.storage import load_string_storage
 from bridge.tool_call import Tool, parse_reply
 from tests.gguf_writer import F32, Q4_K, gguf
 from tests.mutations import ODD, changed, damaged, off_the_wire, written
-from tests.talk import EMBED, Talk, scripted, talking, workflow
+from tests.talk import EMBED, VOICE, Talk, scripted, talking, workflow
 
 FIXTURES = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
 PATIENCE_S = 60.0
@@ -97,6 +98,8 @@ EVERYTHING = {
          "template": "{{user_message}} ({{instruction_hint}})", "sampling": {"temperature": 0.5, "seed": 3},
          "examples": [{"speaker": "Guest", "text": "Hi."}, {"speaker": "Mira", "text": "Welcome."}]},
         {"name": "canned", "type": "CannedResponse", "string_storage": "hints.txt", "selection": "Random"},
+        {"name": "odo", "type": "GenerateAndSpeak", "voice": "voice", "speaker_id": 1, "max_tokens": 6},
+        {"name": "aloud", "type": "Speak", "input": "mira", "voice": "voice", "speed": 2.0},
         {"name": "memory", "type": "Summarize", "trigger_tokens": 20, "keep_recent_turns": 1, "max_tokens": 8},
     ),
 }  # fmt: skip
@@ -127,7 +130,7 @@ class Stage:
         self.loop = asyncio.SelectorEventLoop()
         self._dialog_agent = ""
         chosen = Settings(turn_timeout_s=20, max_turn_chars=20_000)
-        self._manager = talking(EMBED, scripted("Yes.", "No."), settings=chosen)
+        self._manager = talking(EMBED, VOICE, scripted("Yes.", "No."), settings=chosen)
         self.talk: Talk = self.loop.run_until_complete(self._manager.__aenter__())
         self.do(self.talk.client.request(ConfigureSession(storage_folder=str(folder))))
 
@@ -368,6 +371,8 @@ CATALOG = {
         {"name": "path", "engine": "llama-cpp", "source": {"path": "models/m.gguf"}, "context_size": 512},
         {"name": "package", "engine": "llama-cpp", "type": "embedding", "source": {"package": "a_b", "file": "m.gguf"}},
         {"name": "mock", "engine": "mock", "mock": {"mode": "script", "replies": ["a"], "tokens_per_s": 2.5}},
+        {"name": "voice", "engine": "hibari", "type": "tts", "source": {"package": "hibari", "file": "hibari.onnx"}},
+        {"name": "tones", "engine": "mock", "type": "tts", "mock": {"real_time_factor": 0.5, "fail_on": "x"}},
     ]
 }  # fmt: skip
 
@@ -388,7 +393,9 @@ def test_a_damaged_catalog_is_refused_by_name_or_keeps_its_files_in_the_models_f
     for entry in catalog.values():
         for place in model_paths(entry, chosen):
             if not entry.source.path:
-                assert (tmp_path / "models") in Path(str(place)).parents and ".." not in place.parts
+                packaged = package_folders(entry.source.package) or [] if entry.type == "tts" else []
+                inside = {tmp_path / "models", *packaged} & set(place.parents)
+                assert inside and ".." not in place.relative_to(max(inside)).parts
 
 
 TOML = b"""\

@@ -247,6 +247,7 @@ def test_goodbye_is_the_last_message() -> None:
 
 @posix_only
 @pytest.mark.parametrize("how", ["hang", "block 60"])
+@pytest.mark.thorough
 def test_a_signal_ends_it_in_time_also_where_something_hangs(how: str) -> None:
     with started() as process:
 
@@ -324,6 +325,7 @@ def test_it_stays_while_its_owner_lives() -> None:
 # ---- its output ----
 
 
+@pytest.mark.thorough
 def test_a_narrow_console_gets_every_log_line() -> None:
     narrow = environment(PYTHONIOENCODING="cp1252:strict")
     with started("--idle-exit-s", "0.1", env=narrow) as process:
@@ -338,6 +340,7 @@ def test_a_narrow_console_gets_every_log_line() -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.thorough
 def test_closed_pipes_do_not_end_it() -> None:
     (out_reader, out), (err_reader, err) = os.pipe(), os.pipe()
     os.close(out_reader)
@@ -352,6 +355,7 @@ def test_closed_pipes_do_not_end_it() -> None:
         assert popen.wait(timeout=30) == 0
 
 
+@pytest.mark.thorough
 def test_a_full_pipe_of_log_lines_that_nobody_reads_does_not_stop_it() -> None:
     with started() as process:
 

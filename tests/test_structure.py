@@ -16,15 +16,17 @@ LEAVES = {"protocol", "errors", "config", "wording", "files", "data", "workers",
 ROOMS = [
     {"__main__", "cli", "cli_shared", "cli_models", "cli_knowledge", "doctor", "estimate", "codegen", "chat",
      "chat_screen", "chat_keyboard", "bench", "serve", "client", "client_link", "companion", "launch",
-     "schema", "log", "cli_status", "status_view", "cli_package", "packaging"},
+     "schema", "log", "cli_status", "status_view", "cli_package", "packaging", "cli_voice",
+     "chat_voice", "voice_player", "voice_recording"},
     {"server", "transport", "codec", "outbox", "peer", "curve"},
     {"session", "order"},
     {"agent"},
-    {"turn", "turn_tools", "step", "asking"},
+    {"turn", "turn_tools", "step", "asking", "speaking", "speaker", "speech_step"},
     {"nodes", "node", "workflow", "workflow_flow", "authoring", "template", "variables", "storage", "storages",
-     "prompt", "budget", "summary", "dialog", "chat_format", "catalog", "models", "model_files", "download", "hub",
-     "packaged_model", "packaged_embedding", "filter", "knowledge", "retrieval", "tool_call", "tool_formats",
-     "tool_schema", "near_json", "classify", "status", "token_counts", "dialog_document", "json_items"},
+     "prompt", "budget", "summary", "dialog", "chat_format", "catalog", "models", "loaders", "model_files", "download",
+     "hub", "packaged_model", "packaged_embedding", "filter", "knowledge", "retrieval", "tool_call", "tool_formats",
+     "tool_schema", "near_json", "classify", "status", "token_counts", "dialog_document", "json_items", "sentences",
+     "spoken", "thoughts", "sound"},
     {"engines", "engine", "answer_text"},
 ]  # fmt: skip
 """From left to right: the way of a player's line. A room imports itself, leaves, and rooms to its right."""
@@ -88,10 +90,12 @@ def test_heavy_modules_stay_in_their_rooms() -> None:
             assert relative in ("transport.py", "client.py", "client_link.py", "curve.py"), relative
         if "numpy" in used:
             assert name in ("engines", "bench"), relative
+        if used & {"hibari", "sherpa_onnx", "onnxruntime"}:
+            assert relative in ("engines/hibari.py", "engines/sherpa_worker.py"), relative
 
 
 def test_the_sidecar_starts_without_heavy_modules() -> None:
-    heavy = "[m for m in ('llama_cpp', 'numpy', 'rich') if m in sys.modules]"
+    heavy = "[m for m in ('llama_cpp', 'numpy', 'rich', 'hibari', 'sherpa_onnx', 'onnxruntime') if m in sys.modules]"
     probe = f"import sys, bridge.serve, bridge.session, bridge.models; print({heavy})"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

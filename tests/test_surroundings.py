@@ -126,6 +126,7 @@ def test_two_sidecars_share_models_and_build_one_index_at_the_same_time(tmp_path
     assert "Traceback" not in (tmp_path / "one.log").read_text() + (tmp_path / "two.log").read_text()
 
 
+@pytest.mark.thorough
 def test_two_processes_put_one_packaged_model_together_at_the_same_time(tmp_path: Path) -> None:
     data = os.urandom(64) * 2**16
     (tmp_path / "a_model_in_parts").mkdir()
@@ -196,11 +197,10 @@ def odd(tmp_path: Path) -> tuple[Path, dict[str, str]]:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
+@pytest.mark.thorough
 def test_every_command_works_on_every_console_in_folders_of_any_name(
-    encoding: str, odd: tuple[Path, dict[str, str]], full: bool
+    encoding: str, odd: tuple[Path, dict[str, str]]
 ) -> None:
-    if encoding != "ascii" and not full:
-        pytest.skip("what works on the narrowest console works on this one; --full makes sure")
     folder, env = odd
     env = {**env, "PYTHONIOENCODING": f"{encoding}:strict"}
     file, config = f"{ODD}.workflow.json", ["--config", "parley.toml"]
@@ -266,6 +266,7 @@ def test_a_sidecar_works_in_folders_of_any_name(encoding: str, odd: tuple[Path, 
 # ---- disks ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_folder_that_takes_no_index_costs_the_index_only(tmp_path: Path) -> None:
     folder = tmp_path / "storages"
     # Nobody, not even root, can write below a file.
@@ -320,6 +321,7 @@ def serve_on_a_full_disk(folder: Path, *arguments: str) -> Any:
 
 
 @posix_only
+@pytest.mark.thorough
 def test_a_full_disk_is_told_to_who_downloads_and_the_sidecar_goes_on(tmp_path: Path) -> None:
     with http_hub.serving(model=small_gguf(400_000)) as hub:
         arguments = game(tmp_path, ECHO, hub_entry(), hub_endpoint=hub.endpoint)
@@ -342,6 +344,7 @@ def test_a_full_disk_is_told_to_who_downloads_and_the_sidecar_goes_on(tmp_path: 
 
 
 @posix_only
+@pytest.mark.thorough
 def test_a_full_disk_costs_an_index_only(tmp_path: Path) -> None:
     folder = tmp_path / "storages"
     write_knowledge(folder, 20_000)  # two numbers each, beside few vectors, as their words fall together: 320 kB
@@ -350,6 +353,7 @@ def test_a_full_disk_costs_an_index_only(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["lore.json", "lore.records.json"]
 
 
+@pytest.mark.thorough
 def test_a_models_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with http_hub.serving(model=small_gguf(10_000)) as hub:

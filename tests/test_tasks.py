@@ -30,6 +30,26 @@ def test_another_python_is_refused_by_its_version(
     assert "3.10 to 3.13" in capsys.readouterr().err
 
 
+def test_the_demo_can_be_heard_and_takes_the_flags_of_parley_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed: list[str] = []
+    ran: list[list[str]] = []
+
+    def install(extras: str) -> int:
+        installed.append(extras)
+        return 0
+
+    def run(command: list[str]) -> int:
+        ran.append(command)
+        return 0
+
+    monkeypatch.setattr(tasks, "install", install)
+    monkeypatch.setattr(tasks, "run", run)
+    assert tasks.main(["demo", "--speak", "--record", "out"]) == 0
+    assert (installed, ran[0][1:]) == (["starter,play"], ["-m", "bridge", "demo", "--speak", "--record", "out"])
+    extras = (SCRIPT.parent / "pyproject.toml").read_text(encoding="utf-8")
+    assert all(f"\n{extra} = [" in extras for extra in ("starter", "play", "voice"))
+
+
 def test_a_missing_compiler_is_named_before_pip_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -174,6 +174,7 @@ def test_a_client_that_reads_nothing_does_not_fill_the_memory_of_anybody(tmp_pat
         assert neighbour.slowest_s < SLOWEST_TURN_S
 
 
+@pytest.mark.thorough
 def test_replies_that_the_client_has_take_no_memory(tmp_path: Path) -> None:
     node = {"name": "a", "type": "Transform", **{f"{'x' * 100}{number}": 1 for number in range(1100)}}
     many_findings = {"start_node": "a", "nodes": [node]}

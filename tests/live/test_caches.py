@@ -223,6 +223,7 @@ def prompts(backend: Recording) -> Iterator[tuple[list[int], list[int]]]:
     backend.clear(0)
 
 
+@pytest.mark.thorough
 def test_a_cache_as_it_should_be_is_found_right(backend: Recording, prompts: tuple[list[int], list[int]]) -> None:
     prompt, _ = prompts
     read(backend, prompt)
@@ -230,6 +231,7 @@ def test_a_cache_as_it_should_be_is_found_right(backend: Recording, prompts: tup
     assert judge(backend, reply.read, reply.seen, 128).right
 
 
+@pytest.mark.thorough
 def test_a_cache_that_was_shifted_along_is_noticed(backend: Recording, prompts: tuple[list[int], list[int]]) -> None:
     prompt, _ = prompts
     read(backend, prompt)
@@ -368,6 +370,7 @@ def test_a_larger_window_keeps_what_was_read(starter_model: Path) -> None:
     run(work)
 
 
+@pytest.mark.thorough
 def test_a_model_that_lost_its_context_for_want_of_memory_gets_it_again(
     starter_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,7 +119,8 @@ async def judge_all(talk: Talk, *, beside: int) -> list[dict[str, float]]:
     return found
 
 
-@pytest.mark.parametrize("deterministic", [False, pytest.param(True, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.thorough
 def test_probabilities_beside_other_agents(starter_model: Path, deterministic: bool) -> None:
     async def work() -> None:
         settings = Settings(deterministic=deterministic)
@@ -133,6 +134,7 @@ def test_probabilities_beside_other_agents(starter_model: Path, deterministic: b
     run(work)
 
 
+@pytest.mark.thorough
 def test_without_memory_for_it_decisions_share_and_the_log_says_so(
     starter_model: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -82,6 +82,7 @@ def test_meaning_is_nearer_than_letters(embedder: QueuedEmbedder) -> None:
 # ---- batches -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_batch_changes_no_vector(embedder: QueuedEmbedder) -> None:
     texts = [f"{number} " + "the rain falls on the roof of the old inn " * (number * 7 % 23) for number in range(64)]
     texts.insert(31, "Where can a tired traveller sleep tonight?")

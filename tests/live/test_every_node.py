@@ -11,7 +11,16 @@ import pytest
 from bridge.catalog import read_catalog
 from bridge.codec import Envelope
 from bridge.node import packaged_nodes
-from bridge.protocol import ChangeParams, ConfigureSession, GetParams, NodeEvent, Params, SetVariables, ToolResult
+from bridge.protocol import (
+    AudioChunk,
+    ChangeParams,
+    ConfigureSession,
+    GetParams,
+    NodeEvent,
+    Params,
+    SetVariables,
+    ToolResult,
+)
 from tests.talk import Heard, Talk, run, talking
 
 pytestmark = pytest.mark.live
@@ -68,6 +77,9 @@ WORKFLOW = {
                          "{{#knowledge_lore}}/{{id}}{{/knowledge_lore}}"},
             {"name": "mira", "type": "Generate", "history_name": "Mira", "max_tokens": 16,
              "template": "{{user_message}} ({{instruction_mood}})", "sampling": {"temperature": 0.0}},
+            {"name": "odo", "type": "GenerateAndSpeak", "history_name": "Odo", "max_tokens": 16,
+             "voice": "starter-voice", "sampling": {"temperature": 0.0}},
+            {"name": "aloud", "type": "Speak", "input": "mira", "voice": "starter-voice", "speed": 1.5},
             {"name": "memory", "type": "Summarize", "trigger_tokens": 60, "keep_recent_turns": 1, "max_tokens": 40},
         ),
         {"name": "refusal", "type": "CannedResponse", "inline_strings": ["No."]},
@@ -97,7 +109,7 @@ def test_one_workflow_with_every_node_type(starter_model: Path, starter_embed: P
 
     async def work() -> None:
         catalog = read_catalog()
-        async with talking(catalog["starter-chat"], catalog["starter-embed"]) as talk:
+        async with talking(*(catalog[f"starter-{kind}"] for kind in ("chat", "embed", "voice"))) as talk:
             await talk.client.request(ConfigureSession(storage_folder=str(tmp_path)))
             agent = await talk.agent(WORKFLOW)
 
@@ -105,7 +117,8 @@ def test_one_workflow_with_every_node_type(starter_model: Path, starter_embed: P
             steps = {step["node_name"]: step for step in first.debug["steps"]}
             assert [step["type"] for step in first.debug["steps"]] == [
                 "HumanMessageGuardrail", "Retrieve", "ClassifyIntent", "IntentToInstruction", "Instruction",
-                "ClassifyIntentLLM", "ClassifyAttributesLLM", "ToolCall", "Transform", "Generate", "Summarize",
+                "ClassifyIntentLLM", "ClassifyAttributesLLM", "ToolCall", "Transform", "Generate",
+                "GenerateAndSpeak", "Speak", "Summarize",
             ]  # fmt: skip
             assert steps["wish"]["details"]["intent"] == "cellar"
             assert steps["manner"]["output"]["text"] == "The guest wants to go to the cellar."
@@ -123,6 +136,12 @@ def test_one_workflow_with_every_node_type(starter_model: Path, starter_embed: P
             assert [item.name for item in record.instructions] == ["manner", "mood"]
             assert [item.source for item in record.knowledge] == ["lore"]
             assert first.text("mira")
+            heard = {"odo": "", "aloud": ""}
+            for message in first.messages:
+                if isinstance(message, AudioChunk):
+                    heard[message.node_name] += message.text or ""
+            assert heard == {"odo": first.text("odo"), "aloud": first.text("mira")}
+            assert all(steps[name]["speech"]["audio_s"] > 0 for name in heard)
 
             # What only a guest of level 3 may hear is found once he has it.
             asked = "Is there a tunnel of smugglers?"

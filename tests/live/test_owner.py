@@ -32,6 +32,7 @@ def arguments_of(folder: Path, model_file: Path) -> list[str]:
     return game(folder, ECHO, models_folder=str(model_file.parent))
 
 
+@pytest.mark.thorough
 def test_while_a_model_loads(starter_model: Path, tmp_path: Path) -> None:
     arguments = arguments_of(tmp_path, starter_model)
     begun = threading.Event()
@@ -48,6 +49,7 @@ def test_while_a_model_loads(starter_model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", [pytest.param("the prompt is read", marks=pytest.mark.thorough), "tokens stream"])
+@pytest.mark.thorough
 def test_while_it_generates(part: str, starter_model: Path, tmp_path: Path) -> None:
     arguments = arguments_of(tmp_path, starter_model)
     persona = "The inn stands by the harbour, and the rain falls on its roof. " * (120 if "prompt" in part else 1)

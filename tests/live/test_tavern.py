@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import wave
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,17 @@ LINES = ["Good evening. What is there to eat?", "And who is playing that lute?"]
 
 
 @pytest.fixture(scope="module")
-def frames(starter_model: Path, starter_embed: Path) -> list[dict[str, Any]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what is said in those two turns, once there are `frames`."""
+    return tmp_path_factory.mktemp("recorded")
+
+
+@pytest.fixture(scope="module")
+def frames(starter_model: Path, starter_embed: Path, recorded: Path) -> list[dict[str, Any]]:
     """Every frame of `parley demo` with two lines."""
     says = [word for line in LINES for word in ("--say", line)]
     done = subprocess.run(
-        [sys.executable, "-m", "bridge", "demo", *says, "--json", "--diagnostics"],
+        [sys.executable, "-m", "bridge", "demo", *says, "--json", "--diagnostics", "--record", str(recorded)],
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -57,7 +64,7 @@ def test_both_turns_succeed_and_differ(turns: list[list[dict[str, Any]]]) -> Non
 def test_two_characters_and_a_narrator_answer_with_text_of_their_own(turns: list[list[dict[str, Any]]]) -> None:
     for turn in turns:
         steps = turn[-1]["body"]["debug"]["steps"]
-        generated = {s["node_name"]: s["output"]["text"] for s in steps if s["type"] == "Generate"}
+        generated = {s["node_name"]: s["output"]["text"] for s in steps if s["type"] == "GenerateAndSpeak"}
         assert list(generated) == ["mira", "bram", "narrator"]
         assert all(text.strip() for text in generated.values())
         assert len(set(generated.values())) == 3
@@ -75,6 +82,27 @@ def test_every_speaking_step_closes_once_and_its_frames_join_to_the_slot(turns: 
         assert {name: slots[name] for name in texts} == dict(texts)
         assert all(marks.count(True) == 1 and marks[-1] for marks in finals.values())
         assert any(len(marks) > 2 for marks in finals.values()), "nothing was streamed"
+
+
+def test_everybody_is_heard_in_order_and_says_what_is_written(
+    frames: list[dict[str, Any]], turns: list[list[dict[str, Any]]], recorded: Path
+) -> None:
+    sounds = [frame for frame in frames if frame["type"] in ("AudioFormat", "AudioChunk")]
+    files = sorted(recorded.iterdir())
+    assert [file.name.split("-")[2] for file in files] == ["mira.wav", "bram.wav", "narrator.wav"] * 2
+    steps = [(n, step) for n, turn in enumerate(turns, 1) for step in turn[-1]["body"]["debug"]["steps"]]
+    for file, (number, step) in zip(files, [pair for pair in steps if "speech" in pair[1]], strict=True):
+        mine = [f for f in sounds if (f["body"]["turn_id"], f["body"]["step"]) == (number, step["step"])]
+        assert [frame["type"] for frame in mine] == ["AudioFormat"] + ["AudioChunk"] * (len(mine) - 1)
+        chunks = [frame["body"] for frame in mine[1:]]
+        assert [chunk["index"] for chunk in chunks] == list(range(len(chunks)))
+        assert [chunk["is_final"] for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
+        assert "".join(chunk["text"] or "" for chunk in chunks) == step["output"]["text"]
+        with wave.open(str(file)) as wav:
+            rate, samples = wav.getframerate(), wav.getnframes()
+        assert rate == mine[0]["body"]["sample_rate"]
+        assert samples and round(samples / rate, 3) == step["speech"]["audio_s"]
+        assert step["speech"]["real_time_factor"] < 1
 
 
 def test_no_speaker_says_a_label_or_a_marker(turns: list[list[dict[str, Any]]]) -> None:
@@ -126,6 +154,7 @@ def test_odo_opens_the_cellar_door() -> None:
     assert "mira" not in steps
 
 
+@pytest.mark.thorough
 def test_odo_steps_in_when_somebody_is_threatened() -> None:
     steps = {step["node_name"]: step for step in demo("Give me your gold or I will kill you!")}
     assert steps["threat"]["details"]["intent"] == "threat"

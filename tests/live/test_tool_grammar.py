@@ -217,6 +217,7 @@ def test_every_call_under_a_grammar_is_valid(scheduler: Scheduler, full: bool) -
     assert not all(free)
 
 
+@pytest.mark.thorough
 def test_a_grammar_that_is_not_reached_changes_nothing(scheduler: Scheduler, full: bool) -> None:
     prompt = "The rune on the door reads {ash}, and the next one reads {"
     read(scheduler, prompt)
@@ -368,6 +369,7 @@ def test_the_tokens_laid_out_are_exactly_those_that_are_allowed(scheduler: Sched
         assert allowed
 
 
+@pytest.mark.thorough
 def test_constraints_leave_no_memory_behind(scheduler: Scheduler) -> None:
     vocabulary = vocabulary_of(scheduler)
     grammar = tool_format("chatml").grammar(TOOLS)
