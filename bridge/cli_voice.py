@@ -245,6 +245,8 @@ def _check_target(out: Path) -> None:
             fail(f"{out} is a folder; name a file in it", EXIT_USAGE)
         if not out.parent.is_dir():
             fail(f"there is no folder {out.parent}", EXIT_USAGE)
+        if not out.exists() and out.suffix.casefold() not in ("", ".wav"):
+            fail(f"{out} would be a WAV file; give it a name that ends in .wav", EXIT_USAGE)
         if not out.exists():
             return
         if not out.is_file():

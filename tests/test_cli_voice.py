@@ -184,6 +184,7 @@ def test_a_wav_that_is_there_is_replaced_and_nothing_else(tmp_path: Path) -> Non
         ),
         ("there is no folder no", ["Hi.", "--out", os.path.join("no", "a.wav")]),
         (". is a folder; name a file in it", ["Hi.", "--out", "."]),
+        ("a.mp3 would be a WAV file; give it a name that ends in .wav", ["Hi.", "--out", "a.mp3"]),
     ],
 )
 def test_what_was_asked_wrongly_is_one_sentence(sentence: str, arguments: list[str], tmp_path: Path) -> None:
