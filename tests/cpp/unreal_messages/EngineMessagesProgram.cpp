@@ -74,7 +74,8 @@ constexpr Pair Pairs[] = {
     PAIR(ValidateWorkflow), PAIR(Validation), PAIR(CreateStringStorage), PAIR(DestroyStringStorage),
     PAIR(CreateEmbeddedStorage), PAIR(DestroyEmbeddedStorage), PAIR(StorageCreated), PAIR(ListModels), PAIR(Models),
     PAIR(LoadModel), PAIR(UnloadModel), PAIR(DownloadModel), PAIR(CancelDownload), PAIR(DeleteModel), PAIR(AnswerText),
-    PAIR(TurnComplete), PAIR(NodeEvent), PAIR(Progress), PAIR(Warning), PAIR(Gap), PAIR(Goodbye),
+    PAIR(TurnComplete), PAIR(NodeEvent), PAIR(AudioFormat), PAIR(AudioChunk), PAIR(Progress), PAIR(Warning), PAIR(Gap),
+    PAIR(Goodbye),
 };
 #undef PAIR
 
